@@ -11,7 +11,7 @@ import {
 import { installUrl } from './install-links.ts';
 import { hashOfToken } from './install-tokens.ts';
 import { isOld, readOwnEsim, refreshInTime, requireOwnEsim, type ReadDeps } from './read-esims.ts';
-import type { EsimRow } from './store/esims.ts';
+import { findEsims, type EsimRow } from './store/esims.ts';
 import { findEsimByTokenHash, revokeInstallLink } from './store/install-links.ts';
 
 /** An eSIM, what is likely wrong with it, and what is left on it. Nothing that installs it. */
@@ -22,7 +22,11 @@ export interface InstallView extends EsimCondition {
   readonly ac: string;
   readonly smdpAddress: string;
   readonly matchingId: string;
+  /** The supplier's picture of the code. */
+  readonly qrCodeUrl: string;
 }
+
+export type LinkedInstallView = InstallView & { readonly installUrl: string };
 
 /**
  * Everything that installs an account's own eSIM, with its public link; empty for a caller who may not read
@@ -33,11 +37,30 @@ export async function getInstall(
   deps: ReadDeps,
   principal: Principal,
   esimId: string,
-): Promise<InstallView & { readonly installUrl: string }> {
-  const row = await readOwnEsim(deps, principal, esimId);
+): Promise<LinkedInstallView> {
+  return linkedViewOf(deps, await readOwnEsim(deps, principal, esimId), principal);
+}
+
+/** Of eSIMs that are known to be the caller's, as their rows say, by id. As `getInstall` otherwise. */
+export async function readInstalls(
+  deps: Pick<ReadDeps, 'db' | 'clock' | 'installData' | 'installTokens'>,
+  reader: InstallReader,
+  ownEsimIds: readonly string[],
+): Promise<ReadonlyMap<string, LinkedInstallView>> {
+  const views = new Map<string, LinkedInstallView>();
+  for (const row of await findEsims(deps.db, ownEsimIds))
+    views.set(row.id, await linkedViewOf(deps, row, reader));
+  return views;
+}
+
+async function linkedViewOf(
+  deps: Pick<ReadDeps, 'db' | 'clock' | 'installData' | 'installTokens'>,
+  row: EsimRow,
+  reader: InstallReader,
+): Promise<LinkedInstallView> {
   // A link that never leads to an eSIM would only be sent on.
-  const url = row.status === 'FAILED' ? '' : await installUrl(deps, row.id, principal);
-  return { ...installViewOf(deps, row, principal), installUrl: url };
+  const url = row.status === 'FAILED' ? '' : await installUrl(deps, row.id, reader);
+  return { ...installViewOf(deps, row, reader), installUrl: url };
 }
 
 /** Throws ESIM_NOT_FOUND and NOT_YOUR_ESIM. */
@@ -93,9 +116,9 @@ function installViewOf(
   reader: InstallReader,
 ): InstallView {
   const condition = conditionOf(deps, row);
-  const { ac, smdp_address, matching_id }: OpenInstallData =
+  const { ac, smdp_address, matching_id, qr_code_url }: OpenInstallData =
     condition.installState === 'READY' ? deps.installData.open(row, reader) : NO_INSTALL_DATA;
-  return { ...condition, ac, smdpAddress: smdp_address, matchingId: matching_id };
+  return { ...condition, ac, smdpAddress: smdp_address, matchingId: matching_id, qrCodeUrl: qr_code_url };
 }
 
 function conditionOf({ clock }: Pick<ReadDeps, 'clock'>, row: EsimRow) {

@@ -1,7 +1,8 @@
 /** What routes may call. Bound to their dependencies in app/composition. */
 import type { CatalogueRevision } from '../catalogue/use-cases.ts';
 import type { Bound } from '../platform/bind.ts';
-import { exportBatch, getBatch, listBatches, orderBatch } from './batches/order-batch.ts';
+import { exportBatch, getBatchSheets } from './batches/hand-out.ts';
+import { getBatch, listBatches, orderBatch } from './batches/order-batch.ts';
 import {
   cancelCheckoutSession,
   completeCheckoutSession,
@@ -30,6 +31,7 @@ export const purchaseUseCases = {
   listBatches,
   getBatch,
   exportBatch,
+  getBatchSheets,
   createCheckoutSession,
   getCheckoutSession,
   updateCheckoutSession,

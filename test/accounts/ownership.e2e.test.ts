@@ -78,6 +78,7 @@ const CASES: Readonly<Record<string, Case>> = {
   [`GET ${BATCHES}`]: { foreign: 'theirs' },
   [`GET ${BATCHES}/{batchId}`]: { foreign: 404 },
   [`GET ${BATCHES}/{batchId}/csv`]: { foreign: 404 },
+  [`GET ${BATCHES}/{batchId}/sheets`]: { foreign: 404 },
   'GET /api/esim/my-esims': { foreign: 'theirs' },
   'GET /api/esim/top-destinations': { foreign: 'theirs' },
   'GET /api/esim/statistics': { foreign: 'theirs' },

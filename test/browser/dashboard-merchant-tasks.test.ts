@@ -95,7 +95,8 @@ describe('a batch', () => {
     await page.getByText('Line 3: this service sends no e-mails to travellers').waitFor();
     expect(await page.getByRole('button', { name: /^Order/ }).count()).toBe(0);
     const codes = ['SIM-OK', 'SIM-OK', 'SIM-OUT-OF-STOCK', 'SIM-NEVER-ALLOCATE'];
-    const rows = codes.map((code, at) => `Anaïs ${at};${code};`);
+    // The third is wrong until it is edited, and the last is dropped before it is paid.
+    const rows = [...codes.with(2, 'SIM-OUT'), 'SIM-OK'].map((code, at) => `Anaïs ${at};${code};`);
     await page.locator('input[type=file]').setInputFiles({
       name: 'order.csv',
       mimeType: 'text/csv',
@@ -104,7 +105,13 @@ describe('a batch', () => {
     });
     const read = page.getByRole('table', { name: 'Rows of the file' }).getByRole('row');
     await read.filter({ hasText: 'Anaïs 3' }).getByText('SIM-NEVER-ALLOCATE').waitFor();
-    expect(await read.count()).toBe(5);
+    expect(await read.count()).toBe(6);
+    await page.getByText('Line 4: “SIM-OUT” is not on sale').waitFor();
+    await press(page, 'Remove line 6');
+    await press(page, 'Edit line 4');
+    await page.getByRole('textbox', { name: 'Package code' }).fill('SIM-OUT-OF-STOCK');
+    await press(page, 'Save');
+    await expect.poll(() => read.count()).toBe(5);
     const [template] = await Promise.all([page.waitForEvent('download'), press(page, 'Download a template')]);
     expect(readFileSync(await template.path(), 'utf8')).toBe(
       '\uFEFFreference,packageCode,email,sendAt,language\r\n',
@@ -132,6 +139,11 @@ describe('a batch', () => {
     await shows('4 of 4 rows are finished', '100');
     await page.getByText('COMPLETED').waitFor();
 
+    const [sheets] = await Promise.all([
+      page.waitForEvent('download'),
+      press(page, 'Download sheets to print'),
+    ]);
+    expect(readFileSync(await sheets.path(), 'utf8')).toMatch(/^<!doctype html>/);
     const [download] = await Promise.all([page.waitForEvent('download'), press(page, 'Download as CSV')]);
     const [head = '', ...lines] = readFileSync(await download.path(), 'utf8')
       .trimEnd()

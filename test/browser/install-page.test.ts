@@ -34,6 +34,7 @@ function shows(changes: Partial<InstallView> = {}): void {
     apn: 'internet',
     asOf: new Date(Date.now() - 12 * 60_000),
     ac: AC,
+    qrCodeUrl: '',
     smdpAddress: 'rsp.example.com',
     matchingId: 'K2-1A2B3C-4D5E6F',
     ...changes,

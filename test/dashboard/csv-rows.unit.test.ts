@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { faultsOfRefusal, readBatchFile } from '../../dashboard/src/merchant/csv-rows.ts';
+import { faultsOfRefusal, readBatchFile, withRow } from '../../dashboard/src/merchant/csv-rows.ts';
 import { decodeFile } from '../../dashboard/src/ui/spreadsheet.ts';
 import { csvOf } from '../../src/domain/csv.ts';
 import { BATCH_CSV_COLUMNS } from '../../src/purchases/batches/rules.ts';
@@ -187,7 +187,25 @@ it('results that we saved can be read back: what failed is ordered again, nothin
   expect(faults).toEqual([
     {
       line: 4,
-      text: 'its status is SUCCESS: delete the line, or delete the column “status” to buy it again',
+      text: 'its status is SUCCESS: remove the row, or delete the column “status” to buy it again',
     },
   ]);
+});
+
+it('a row that is edited or removed is checked again with the others', () => {
+  const file = read('a,SIM-OK', 'a,SIM-OK', ',SIM-OK');
+  expect(file.faults.map(({ line }) => line)).toEqual([3, 4]);
+  const named = withRow(file, 4, { reference: 'a', packageCode: 'SIM-OK' }, ['en']);
+  expect(named.faults.map(({ line }) => line)).toEqual([3, 4]);
+  const dropped = withRow(named, 2, undefined, ['en']);
+  expect(dropped.rows.map(({ line }) => line)).toEqual([3, 4]);
+  expect(dropped.faults).toEqual([{ line: 4, text: 'the reference is the same as on line 3' }]);
+  const whole = withRow(dropped, 4, { reference: 'b', packageCode: 'SIM-OK', language: 'en' }, ['en']);
+  expect(whole.faults).toEqual([]);
+});
+
+it('a row that was bought stays refused when it is edited', () => {
+  const file = readText('reference,packageCode,status\na,SIM-OK,SUCCESS\n');
+  const { faults } = withRow(file, 2, { reference: 'b', packageCode: 'SIM-OK' }, ['en']);
+  expect(faults.map(({ text }) => text)).toEqual([expect.stringContaining('its status is SUCCESS')]);
 });

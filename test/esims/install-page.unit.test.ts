@@ -2,8 +2,8 @@
 import { create } from 'qrcode';
 import { describe, expect, test } from 'vitest';
 import { DIAGNOSIS_CODES } from '../../src/esims/diagnosis.ts';
-import { androidInstallLink, iosInstallLink, qrDataUrl, qrSvg } from '../../src/esims/http/activation.ts';
-import { ageText, bytesText, dateText, unitsText } from '../../src/esims/http/install-figures.ts';
+import { androidInstallLink, iosInstallLink, qrDataUrl, qrSvg } from '../../src/esims/activation.ts';
+import { ageText, bytesText, dateText, unitsText } from '../../src/esims/install-figures.ts';
 import { renderInstallPage } from '../../src/esims/http/install-page.ts';
 import { languageOf } from '../../src/esims/http/language.ts';
 import { LANGUAGES, TEXTS } from '../../src/esims/install-texts/languages.ts';
@@ -102,7 +102,7 @@ describe('the time of the plan', () => {
     ...{ code: 'NOT_SCANNED', installState: 'READY', usedBytes: 0n, totalBytes: 5_368_709_120n },
     ...{ activateTime: null, remainingUnits: 30, durationUnit: 'DAY', apn: '', asOf: null },
     expiredTime: new Date('2027-05-01T12:00:00Z'),
-    ...{ ac: AC, smdpAddress: 'rsp.example.com', matchingId: 'K2-1A2B3C-4D5E6F' },
+    ...{ ac: AC, smdpAddress: 'rsp.example.com', matchingId: 'K2-1A2B3C-4D5E6F', qrCodeUrl: '' },
   };
   const installed = { code: 'NOT_CONNECTED', installState: 'INSTALLED' } as const;
   const until = '1 May 2027, 12:00 UTC';

@@ -50,7 +50,8 @@ async function acquire() {
     key: apiKey,
   });
   const { items } = (found.body as unknown as { data: { items: { id: string; endpointId: string }[] } }).data;
-  const rows = [{ reference: 'one', packageCode: 'SIM-OK' }];
+  // It stays installable: sheets show nothing else.
+  const rows = [{ reference: 'one', packageCode: 'SIM-MANUAL-LIFE' }];
   const batch = await post('/api/esim/orders/batch', { rows });
   const { batchId } = batch.body.data;
   const completed = await until(
@@ -86,6 +87,7 @@ const OPEN = [
   `/api/esim/${ids.esimId}`,
   `/api/esim/${ids.esimId}/install`,
   `/api/esim/orders/batch/${ids.batchId}/csv`,
+  `/api/esim/orders/batch/${ids.batchId}/sheets`,
   `/api/esim/transactions/${ids.transactionId}`,
   `${MESSAGES}/${ids.messageId}`,
   `${MESSAGES}/${ids.messageId}/attempts`,

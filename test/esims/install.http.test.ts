@@ -3,7 +3,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { Updateable } from 'kysely';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { DomainError } from '../../src/domain/errors.ts';
-import { androidInstallLink, iosInstallLink } from '../../src/esims/http/activation.ts';
+import { androidInstallLink, iosInstallLink } from '../../src/esims/activation.ts';
 import { TEXTS } from '../../src/esims/install-texts/languages.ts';
 import type { WorldDatabase } from '../../src/platform/database/tables.ts';
 import { startApi, type Ask, type Reply } from '../support/http/api.ts';

@@ -88,13 +88,25 @@ describe('the next check', () => {
 
 describe('CSV', () => {
   const given = { row_number: 3, package_code: 'SIM-OK', send_at: null, email_closed_at: null };
-  const unknown = { transaction_id: null, reason: null, esim_id: null, email: null, email_status: null };
+  const unknown = {
+    transaction_id: null,
+    reason: null,
+    esim_id: null,
+    email: null,
+    email_status: null,
+    language: null,
+  };
   const unsold = { price_minor: null, currency: null, iccid: null };
+  const handed = {
+    ...{ installUrl: 'https://s.example/i/a', ac: 'LPA:1$rsp.example$M-1' },
+    ...{ smdpAddress: 'rsp.example', matchingId: 'M-1', qrCodeUrl: '' },
+  };
   const known = {
     transaction_id: 'txn-1',
     reason: 'PACKAGE_WITHDRAWN',
     esim_id: 'esim-1',
     email: 'a@b.example',
+    language: 'en',
     price_minor: 1_250n,
     currency: 'USD',
     iccid: '8944',
@@ -104,17 +116,20 @@ describe('CSV', () => {
     [
       'no text that a spreadsheet would run',
       { ...given, ...unknown, ...unsold, reference: '=HYPERLINK("http://evil.example")', status: 'QUEUED' },
-      `4,"'=HYPERLINK(""http://evil.example"")",SIM-OK,,QUEUED,,,,,,,,`,
+      `4,"'=HYPERLINK(""http://evil.example"")",SIM-OK,,QUEUED,,,,,,,,,,,,`,
     ],
     [
       'every field that is known, under its heading',
       { ...given, ...known, reference: 'a', status: 'FAILED', email_status: 'NOT_SENT' },
-      '4,a,SIM-OK,txn-1,FAILED,PACKAGE_WITHDRAWN,esim-1,a@b.example,NOT_SENT,12.50,USD,8944,',
+      '4,a,SIM-OK,txn-1,FAILED,PACKAGE_WITHDRAWN,esim-1,a@b.example,NOT_SENT,12.50,USD,8944,https://s.example/i/a,LPA:1$rsp.example$M-1,rsp.example,M-1,',
     ],
   ])('has one line per row, with %s', (_what, view, line) => {
     const heading =
-      'row,reference,packageCode,transactionId,status,reason,esimId,email,emailStatus,price,currency,iccid,installUrl';
-    expect(csvOf(BATCH_CSV_COLUMNS, [csvRow(view, '')])).toBe(`${heading}\r\n${line}\r\n`);
+      'row,reference,packageCode,transactionId,status,reason,esimId,email,emailStatus,price,currency,iccid,' +
+      'installUrl,activationCode,smdpAddress,matchingId,qrCodeUrl';
+    expect(csvOf(BATCH_CSV_COLUMNS, [csvRow(view, view.esim_id === null ? undefined : handed)])).toBe(
+      `${heading}\r\n${line}\r\n`,
+    );
   });
 });
 

@@ -2,7 +2,7 @@
 // CSV; an empty wallet; e-mails to travellers over SMTP. The steps run on a real Postgres, by an engine
 // without Temporal.
 import { sql } from 'kysely';
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { createJobActivities, checkJob } from '../../activities/jobs/run-jobs.ts';
 import type { ActivityDeps } from '../../activities/index.ts';
@@ -182,7 +182,7 @@ describe('a refused batch', () => {
   it('is not found by other accounts, or by an impossible id', async () => {
     const batchId = await accepted({ rows: rows(1) });
     const missing = generalError(404, 'BATCH_NOT_FOUND', 'Batch not found');
-    for (const path of [`/${batchId}`, `/${batchId}/csv`]) {
+    for (const path of [`/${batchId}`, `/${batchId}/csv`, `/${batchId}/sheets`]) {
       const foreign = await read(path, 'ngn');
       expect([foreign.status, foreign.json]).toEqual([404, missing]);
     }
@@ -230,11 +230,11 @@ describe('a batch', () => {
 
     const csv = (await read(`/${batchId}/csv`)).text.trimEnd().split('\r\n');
     expect(csv).toHaveLength(1 + 25);
-    const sold = /^\d+,r-\d+,[^,]+,[^,]+,SUCCESS,,(esim-[^,]+),,,12\.50,USD,89\d+,(https?:[^,]+)$/;
+    const sold = /^\d+,r-\d+,[^,]+,[^,]+,SUCCESS,,(esim-[^,]+),,,12\.50,USD,89\d+,(https?:[^,]+),,,,$/;
     const links = csv.flatMap((line) => (sold.exec(line) ? [sold.exec(line)!.slice(1)] : []));
     expect(links).toHaveLength(10);
     for (const [esimId, link] of links) expect(link).toBe(await api.shop.installUrl(api.idOf(esimId!)));
-    expect(csv.filter((line) => /,QUEUED,,,,,,,,$/.test(line))).toHaveLength(15);
+    expect(csv.filter((line) => /,QUEUED,,,,,,,,,,,,$/.test(line))).toHaveLength(15);
     // As people count.
     expect(csv.slice(1).map((line) => Number(line.split(',')[0]))).toEqual(rows(25).map((_, at) => at + 1));
 
@@ -298,7 +298,7 @@ describe('a batch', () => {
       'content-type': 'text/csv; charset=utf-8',
       'content-disposition': `attachment; filename="${api.idOf(batchId)}.csv"`,
     });
-    expect(csv.text.match(/,FAILED,INSUFFICIENT_BALANCE,,,,,,,\r\n/g)).toHaveLength(15);
+    expect(csv.text.match(/,FAILED,INSUFFICIENT_BALANCE,,,,,,,,,,,\r\n/g)).toHaveLength(15);
     expect(csv.text.split('\r\n')).toHaveLength(22);
     await api.shop.setBalance(1_000_000n, 'usd');
   });
@@ -321,6 +321,65 @@ describe('a batch', () => {
     ]);
     for (const reply of replies) if (reply.status === 202) await carryOut(dataOf(reply).batchId);
     await carryOut(await accepted({ rows: rows(1) }));
+  });
+});
+
+describe('what is handed out', () => {
+  /** A batch whose eSIMs are on no phone, but for the last. */
+  async function delivered(given: readonly object[]): Promise<string> {
+    const batchId = await accepted({ rows: given });
+    await carryOut(batchId);
+    const { items } = dataOf(await read(`/${batchId}`));
+    const unused = { smdp_status: 'RELEASED', order_usage_bytes: 0n, activate_time: null };
+    for (const { esimId } of items.slice(0, -1))
+      await api.shop.owner
+        .updateTable('esims')
+        .set({ status: 'CREATED', ...unused })
+        .where('id', '=', api.idOf(String(esimId)))
+        .execute();
+    await sendEmails();
+    return batchId;
+  }
+  const markup = '<b>"R&D"</b>';
+  const given = [
+    { reference: markup, packageCode: PACKAGE },
+    { reference: 'r-2', packageCode: PACKAGE, email: 'a@traveller.example', language: 'fr' },
+    { reference: 'r-3', packageCode: PACKAGE },
+  ];
+
+  it('has codes and links in the CSV, of what can be installed', async () => {
+    const batchId = await delivered(given);
+    const [, first = '', , last = ''] = (await read(`/${batchId}/csv`)).text.split('\r\n');
+    const [esimId = ''] = /esim-\w+/.exec(first) ?? [];
+    const install = (await api.ask(`/api/esim/${esimId}/install`, { key: 'usd' })).json as {
+      readonly [Name in 'installUrl' | 'activationCode' | 'smdpAddress' | 'matchingId']: string;
+    };
+    const { installUrl, activationCode, smdpAddress, matchingId } = install;
+    expect(activationCode).toMatch(/^LPA:/);
+    expect(first).toContain(`,${[installUrl, activationCode, smdpAddress, matchingId].join(',')},http`);
+    expect(last).toMatch(/,https:\/\/shop\.example\/i\/[\w-]{32},,,,$/);
+    const { items } = dataOf(await read(`/${batchId}`));
+    expect(items.map(({ iccid }) => first.includes(`,${String(iccid)},`))).toEqual([true, false, false]);
+  });
+
+  it('is a card on the sheets for each eSIM that can be installed, in its language', async () => {
+    const batchId = await delivered(given);
+    const sheets = await read(`/${batchId}/sheets?language=es`);
+    expect([sheets.status, sheets.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
+    const cards = sheets.text.split('<article ').slice(1);
+    expect(cards.map((card) => /^lang="(\w+)"/.exec(card)?.[1])).toEqual(['es', 'fr']);
+    const lines = (await read(`/${batchId}/csv`)).text.split('\r\n');
+    cards.forEach((card, at) => {
+      const code = /,(LPA:[^,]+),/.exec(lines[at + 1]!)![1]!;
+      expect(card).toContain(`<code>${code}</code>`);
+      expect(card).toContain('<svg ');
+    });
+    expect(cards[0]).toContain('&lt;b&gt;&quot;R&amp;D&quot;&lt;/b&gt;');
+    expect(sheets.text).not.toContain(markup);
+    expect(sheets.text).toContain('1 row has no sheet');
+    const policy = String(sheets.headers['content-security-policy']);
+    for (const [, , text = ''] of sheets.text.matchAll(/<(style|script)>(.*?)<\/\1>/gs))
+      expect(policy).toContain(createHash('sha256').update(text).digest('base64'));
   });
 });
 

@@ -1,20 +1,36 @@
-import { Alert, Code, FileInput, Group, List, Stack, Text } from '@mantine/core';
+import {
+  Alert,
+  Button,
+  Code,
+  FileInput,
+  Group,
+  List,
+  Modal,
+  NativeSelect,
+  Stack,
+  Text,
+  TextInput,
+} from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useDisclosure } from '@mantine/hooks';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { batchRequestRowsLanguage } from 'simway-client/generated/api-lists.ts';
 import { api, readApi, type ApiSchemas, Refusal, dataOf } from '../api/client.ts';
 import { ConfirmButton } from '../ui/dialogs.tsx';
-import { DownloadCsv } from '../ui/download-csv.tsx';
+import { DownloadCsv, DownloadFile } from '../ui/download-csv.tsx';
 import { formatAmount } from '../ui/format.ts';
 import { JobProgress } from '../ui/job-progress.tsx';
 import { Amount, Empty, QueryView, Id, Moment, Pages, Section, Status, Facts, Page } from '../ui/parts.tsx';
 import { amount, Rows, PagedRows } from '../ui/rows.tsx';
+import { SendForm, useSending } from '../ui/send-form.tsx';
 import { useOnce } from '../ui/use-once.ts';
 import { decodeFile } from '../ui/spreadsheet.ts';
 import {
   BATCH_COLUMNS,
   faultsOfRefusal,
   readBatchFile,
+  withRow,
   type BatchRow,
   type LineFault,
   type ReadFile,
@@ -88,9 +104,7 @@ function FromFile() {
           clearButtonProps={{ 'aria-label': 'Remove the file' }}
           onChange={(file) => void choose(file)}
         />
-        {chosen && (
-          <Priced key={choices} of={chosen} onFaults={(faults) => setChosen({ ...chosen, faults })} />
-        )}
+        {chosen && <Priced key={choices} of={chosen} onChange={setChosen} />}
       </Stack>
     </Section>
   );
@@ -126,14 +140,28 @@ function Faults({ of: faults }: { readonly of: readonly LineFault[] }) {
 }
 
 interface FileOfRows {
+  readonly of: ReadFile;
+  readonly onChange: (changed: ReadFile) => void;
+}
+
+function Priced({ of: { rows, faults }, onChange }: FileOfRows) {
+  const change = (line: number, row: ReadRow | undefined) =>
+    onChange(withRow({ rows }, line, row, batchRequestRowsLanguage));
+  if (rows.length === 0 && faults.length === 0)
+    return <Empty>No rows are left. Choose the file again.</Empty>;
+  return (
+    <PricedRows {...{ rows, faults, change }} onFaults={(refused) => onChange({ rows, faults: refused })} />
+  );
+}
+
+interface PricedProps {
   readonly rows: ReadFile['rows'];
+  readonly faults: ReadFile['faults'];
+  readonly change: (line: number, row: ReadRow | undefined) => void;
   readonly onFaults: (faults: readonly LineFault[]) => void;
 }
 
-function Priced({
-  of: { rows, faults },
-  onFaults,
-}: { readonly of: ReadFile } & Pick<FileOfRows, 'onFaults'>) {
+function PricedRows({ rows, faults, change, onFaults }: PricedProps) {
   const { currency } = useMembership();
   const codes = [...new Set(rows.flatMap(({ row }) => row.packageCode ?? []))].toSorted();
   const query = useReads(['batch-prices', codes], async () => {
@@ -160,6 +188,7 @@ function Priced({
               <Rows
                 label="Rows of the file"
                 rows={rows}
+                keyOf={({ line }) => String(line)}
                 columns={{
                   Line: { number: ({ line }) => line },
                   Reference: ({ row }) => row.reference,
@@ -173,6 +202,20 @@ function Priced({
                       .filter((fault) => fault.line === line)
                       .map(({ text }) => text)
                       .join('; '),
+                  Change: ({ line, row }) => (
+                    <Group gap="xs" wrap="nowrap">
+                      <EditRow line={line} row={row} onSave={(edited) => change(line, edited)} />
+                      <Button
+                        size="compact-sm"
+                        variant="subtle"
+                        color="red"
+                        aria-label={`Remove line ${String(line)}`}
+                        onClick={() => change(line, undefined)}
+                      >
+                        Remove
+                      </Button>
+                    </Group>
+                  ),
                 }}
               />
             )}
@@ -213,11 +256,78 @@ async function pricesOf(
   return prices;
 }
 
+function EditRow({
+  line,
+  row,
+  onSave,
+}: {
+  readonly line: number;
+  readonly row: ReadRow;
+  readonly onSave: (row: ReadRow) => void;
+}) {
+  const [isOpen, { open, close }] = useDisclosure(false);
+  const save = (edited: ReadRow) => {
+    close();
+    onSave(edited);
+  };
+  return (
+    <>
+      <Button size="compact-sm" variant="subtle" aria-label={`Edit line ${String(line)}`} onClick={open}>
+        Edit
+      </Button>
+      <Modal opened={isOpen} onClose={close} title={`Edit line ${String(line)}`}>
+        <RowForm row={row} onSave={save} onBack={close} />
+      </Modal>
+    </>
+  );
+}
+
+function RowForm({
+  row,
+  onSave,
+  onBack,
+}: {
+  readonly row: ReadRow;
+  readonly onSave: (row: ReadRow) => void;
+  readonly onBack: () => void;
+}) {
+  const empty = { reference: '', packageCode: '', email: '', sendAt: '', language: '' };
+  const form = useForm({ initialValues: { ...empty, ...row } });
+  const sending = useSending(form, (fields) => Promise.resolve(rowOf(fields)), onSave);
+  return (
+    <SendForm sending={sending} label="Save" at="flex-end" onBack={onBack}>
+      <TextInput label="Reference" data-autofocus {...form.getInputProps('reference')} />
+      <TextInput label="Package code" {...form.getInputProps('packageCode')} />
+      <TextInput label="E-mail" {...form.getInputProps('email')} />
+      <TextInput
+        label="Sent at"
+        description="Such as 2026-01-31T09:30:00Z; empty: at delivery"
+        {...form.getInputProps('sendAt')}
+      />
+      <NativeSelect
+        label="Language"
+        data={[{ value: '', label: '–' }, ...batchRequestRowsLanguage]}
+        {...form.getInputProps('language')}
+      />
+    </SendForm>
+  );
+}
+
+/** Without what is empty. */
+const rowOf = (fields: Readonly<Record<string, string>>): ReadRow =>
+  Object.fromEntries(
+    Object.entries(fields)
+      .map(([name, text]) => [name, text.trim()])
+      .filter(([, text]) => text !== ''),
+  ) as ReadRow;
+
 function Order({
   rows,
   onFaults,
   totalPrice,
-}: FileOfRows & { readonly totalPrice: NonNullable<ApiSchemas['BatchRequest']['maxTotalPrice']> }) {
+}: Pick<PricedProps, 'rows' | 'onFaults'> & {
+  readonly totalPrice: NonNullable<ApiSchemas['BatchRequest']['maxTotalPrice']>;
+}) {
   const navigate = useNavigate({ from: '/m/$accountId/$environment' });
   const once = useOnce<ApiSchemas['BatchRequest']>();
   const what = rows.length === 1 ? '1 eSIM' : `${String(rows.length)} eSIMs`;
@@ -258,6 +368,7 @@ function Order({
 
 export function BatchPage() {
   const { batchId } = useParams({ from: '/m/$accountId/$environment/batches/$batchId' });
+  const { may } = useMembership();
   const [page, setPage] = useState(1);
   const query = useRead(
     '/api/esim/orders/batch/{batchId}',
@@ -265,7 +376,21 @@ export function BatchPage() {
     { keepsOld: true, everyMs: (batch) => batch?.status === 'PROCESSING' && RUNNING_EVERY_MS },
   );
   return (
-    <Page title="Batch" extra={<DownloadCsv name={`${batchId}.csv`} read={() => readCsv(batchId)} />}>
+    <Page
+      title="Batch"
+      extra={
+        <Group gap="xs">
+          {may('install') && (
+            <DownloadFile
+              name={`${batchId}.html`}
+              label="Download sheets to print"
+              read={() => readSheets(batchId)}
+            />
+          )}
+          <DownloadCsv name={`${batchId}.csv`} read={() => readCsv(batchId)} />
+        </Group>
+      }
+    >
       <QueryView query={query}>
         {({ status, counts, totalPrice, currency, items, pagination }) => (
           <>
@@ -299,6 +424,7 @@ export function BatchPage() {
                 Reference: ({ reference }) => reference,
                 Package: ({ packageCode }) => packageCode,
                 Status: (row) => <Status>{row.status}</Status>,
+                ICCID: ({ iccid }) => (iccid === '' ? '–' : <Id>{iccid}</Id>),
                 Reason: ({ reason }) => reason,
                 eSIM: ({ esimId }) =>
                   esimId === '' ? (
@@ -317,6 +443,14 @@ export function BatchPage() {
       </QueryView>
     </Page>
   );
+}
+
+async function readSheets(batchId: string): Promise<Blob> {
+  const { data } = await api.GET('/api/esim/orders/batch/{batchId}/sheets', {
+    params: { path: { batchId } },
+    parseAs: 'blob',
+  });
+  return data as unknown as Blob;
 }
 
 async function readCsv(batchId: string): Promise<Blob> {

@@ -13,6 +13,7 @@ export const BATCH_COLUMNS = ['reference', 'packageCode', 'email', 'sendAt', 'la
 const RESULT_COLUMNS = [
   ...['row', 'transactionId', 'status', 'reason', 'esimId', 'emailStatus'],
   ...['price', 'currency', 'iccid', 'installUrl'],
+  ...['activationCode', 'smdpAddress', 'matchingId', 'qrCodeUrl'],
 ] as const;
 const NEEDED = ['reference', 'packageCode'] as const;
 export const MAX_ROWS = 500;
@@ -20,9 +21,41 @@ export const MAX_ROWS = 500;
 /** Whole where the file has no fault. */
 export type ReadRow = Partial<BatchRow>;
 
+export interface FileRow {
+  readonly line: number;
+  readonly row: ReadRow;
+  /** Beside what is wrong with the row itself. */
+  readonly inFile?: readonly string[];
+}
+
 export interface ReadFile {
-  readonly rows: readonly { readonly line: number; readonly row: ReadRow }[];
+  readonly rows: readonly FileRow[];
   readonly faults: readonly LineFault[];
+}
+
+/** The rows after one is changed, or dropped where `row` is undefined, and what is wrong with them now. */
+export function withRow(
+  { rows }: Pick<ReadFile, 'rows'>,
+  line: number,
+  row: ReadRow | undefined,
+  languages: readonly string[],
+): ReadFile {
+  const changed = rows.flatMap((one) => {
+    if (one.line !== line) return one;
+    return row ? { ...one, row } : [];
+  });
+  return { rows: changed, faults: faultsOfRows(changed, languages) };
+}
+
+function faultsOfRows(rows: readonly FileRow[], languages: readonly string[]): LineFault[] {
+  const seen = new Map<string, number>();
+  return rows.flatMap(({ line, row, inFile = [] }) => {
+    const { reference = '' } = row;
+    const before = seen.get(reference);
+    if (before === undefined && reference !== '') seen.set(reference, line);
+    const isTwice = before === undefined ? [] : [`the reference is the same as on line ${String(before)}`];
+    return [...faultsOf(row, languages), ...inFile, ...isTwice].map((text) => ({ line, text }));
+  });
 }
 
 /** Reads the text of a file with a line of names. `languages`: those that a row may name. */
@@ -38,33 +71,24 @@ export function readBatchFile(text: string, languages: readonly string[]): ReadF
     const text = `there are ${String(lines.length)} rows; a batch takes ${String(MAX_ROWS)}`;
     return { rows: [], faults: [{ line: 1, text }] };
   }
-  const seen = new Map<string, number>();
-  const faults: LineFault[] = [];
-  const rows = lines.map(({ line, cells }) => {
+  const rows = lines.map(({ line, cells }): FileRow => {
     const row = Object.fromEntries(
       names
         .map((name, at) => [name, cells[at] ?? ''] as const)
         .filter(([name, value]) => value !== '' && BATCH_COLUMNS.some((column) => column === name)),
     ) as Record<string, string>;
-    for (const fault of faultsOf(row, languages)) faults.push({ line, text: fault });
+    const inFile: string[] = [];
     const status = cells[names.indexOf('status')] ?? '';
     if (status !== '' && status !== 'FAILED')
-      faults.push({
-        line,
-        text: `its status is ${status}: delete the line, or delete the column “status” to buy it again`,
-      });
+      inFile.push(`its status is ${status}: remove the row, or delete the column “status” to buy it again`);
     // A spreadsheet fills lines up with empty cells.
     const nameless = cells.findIndex((cell, at) => cell !== '' && (names[at] ?? '') === '');
-    if (nameless >= 0)
-      faults.push({ line, text: `cell ${String(nameless + 1)} has a text, but its column has no name` });
-    const before = seen.get(row['reference'] ?? '');
-    if (before !== undefined)
-      faults.push({ line, text: `the reference is the same as on line ${String(before)}` });
-    else if (row['reference'] !== undefined) seen.set(row['reference'], line);
-    return { line, row };
+    if (nameless >= 0) inFile.push(`cell ${String(nameless + 1)} has a text, but its column has no name`);
+    return { line, row, ...(inFile.length > 0 && { inFile }) };
   });
-  if (rows.length === 0) faults.push({ line: 1, text: 'there is no row below the column names' });
-  return { rows, faults };
+  if (rows.length === 0)
+    return { rows, faults: [{ line: 1, text: 'there is no row below the column names' }] };
+  return { rows, faults: faultsOfRows(rows, languages) };
 }
 
 /** What the service refused in these rows, by line of the file. Empty where it refused none of them. */
@@ -116,7 +140,7 @@ const TIME = /^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2
 const isTime = (text: string): boolean =>
   isRealDay(TIME.exec(text)?.[1] ?? '') && !Number.isNaN(Date.parse(text));
 
-function faultsOf(row: Readonly<Record<string, string>>, languages: readonly string[]): string[] {
+function faultsOf(row: ReadRow, languages: readonly string[]): string[] {
   const { reference, packageCode, email, sendAt, language } = row;
   return [
     ...NEEDED.filter((name) => row[name] === undefined).map((name) => `“${name}” is empty`),

@@ -2,16 +2,26 @@ import { Button } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useMutation } from '@tanstack/react-query';
 
-/** Reads a file with the headers of every other request, then hands it to the browser under `name`. */
-export function DownloadCsv({
-  name,
+interface Download {
+  readonly name: string;
+  readonly label: string;
+  readonly read: () => Promise<Blob>;
+}
+
+export const DownloadCsv = ({
   label = 'Download as CSV',
   read,
-}: {
-  readonly name: string;
-  readonly label?: string;
-  readonly read: () => Promise<Blob>;
-}) {
+  ...file
+}: Partial<Pick<Download, 'label'>> & Omit<Download, 'label'>) => (
+  <DownloadFile
+    label={label}
+    read={async () => new Blob([BYTE_ORDER_MARK, await read()], { type: 'text/csv' })}
+    {...file}
+  />
+);
+
+/** Reads a file with the headers of every other request, then hands it to the browser under `name`. */
+export function DownloadFile({ name, label, read }: Download) {
   const saving = useMutation({
     meta: { changesNothing: true },
     mutationFn: async () => save(await read(), name),
@@ -29,7 +39,7 @@ export function DownloadCsv({
 const BYTE_ORDER_MARK = '\uFEFF';
 
 function save(file: Blob, name: string): void {
-  const url = URL.createObjectURL(new Blob([BYTE_ORDER_MARK, file], { type: 'text/csv' }));
+  const url = URL.createObjectURL(file);
   Object.assign(document.createElement('a'), { href: url, download: name }).click();
   URL.revokeObjectURL(url);
 }

@@ -8,7 +8,7 @@ import { DIAGNOSIS_CODES, INSTALL_STATES } from '../diagnosis.ts';
 import { TEXTS } from '../install-texts/languages.ts';
 import type { EsimCondition } from '../installing.ts';
 import type { EsimCases } from '../use-cases.ts';
-import { androidInstallLink, iosInstallLink, qrDataUrl } from './activation.ts';
+import { androidInstallLink, iosInstallLink, qrDataUrl } from '../activation.ts';
 import { esimId } from './shared.ts';
 
 const routes = merchantRoutes<EsimCases>('eSIMs', { esimId });

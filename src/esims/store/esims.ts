@@ -29,6 +29,15 @@ export function findEsim(db: WorldDb, id: string): Promise<EsimRow | undefined> 
   return db.selectFrom('esims').selectAll().where('id', '=', id).executeTakeFirst();
 }
 
+/** Those of these eSIMs that exist. */
+export function findEsims(db: WorldDb, ids: readonly string[]): Promise<EsimRow[]> {
+  return db
+    .selectFrom('esims')
+    .selectAll()
+    .where('id', '=', sql<string>`any(${[...ids]})`)
+    .execute();
+}
+
 /** By its supplier's number of it, which is never given to another. */
 export function findEsimByTranNo(
   db: WorldDb,

@@ -29,12 +29,15 @@ export function hashOf(text: string): string {
   return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 }
 
-/** The style of a page, with its source for the page's content policy: a policy of another text hides it. */
-export interface InlineStyle extends Html {
+/** A style or a script of a page, with its source for the page's content policy. */
+export interface Inline extends Html {
   readonly source: string;
 }
 
-export const inlineStyle = (text: string): InlineStyle => ({
-  markup: `<style>${text}</style>`,
+const inline = (element: 'style' | 'script', text: string): Inline => ({
+  markup: `<${element}>${text}</${element}>`,
   source: hashOf(text),
 });
+
+export const inlineStyle = (text: string): Inline => inline('style', text);
+export const inlineScript = (text: string): Inline => inline('script', text);

@@ -4,15 +4,12 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { Principal } from '../../domain/account.ts';
-import { csvOf } from '../../domain/csv.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { makeId } from '../../domain/ids.ts';
 import { formatAmount, larger, type Money } from '../../domain/money.ts';
 import type { Page, PageQuery } from '../../domain/page.ts';
 import { countriesOf } from '../../catalogue/rules.ts';
 import { createPricer, isOnSale } from '../../catalogue/prices.ts';
-import { installUrl } from '../../esims/install-links.ts';
-import { MAX_JOB_ROWS } from '../../jobs/rules.ts';
 import { findJob, listJobs, type Job, type JobFields } from '../../jobs/store/jobs.ts';
 import { getWallet } from '../../ledger/wallet.ts';
 import { inTransaction } from '../../platform/database/transactions.ts';
@@ -26,10 +23,8 @@ import type { PurchaseInput } from '../purchase.ts';
 import { countRows, insertBatch, listBatchRows } from '../store/batches.ts';
 import { currentTerms, requireWithinBudget } from '../terms.ts';
 import {
-  BATCH_CSV_COLUMNS,
   MAX_BEGINNING_BATCHES,
   batchStatus,
-  csvRow,
   rowProblems,
   type BatchCounts,
   type BatchRowCommand,
@@ -203,26 +198,8 @@ export async function getBatch(
   return { batch: viewOf(batch, counts), rows: { items, total: batch.row_count, page, limit } };
 }
 
-/**
- * All rows as CSV, as they now stand, with the install links of delivered eSIMs for who may read them.
- * BATCH_NOT_FOUND.
- */
-export async function exportBatch(
-  deps: Pick<BatchDeps, 'db' | 'installTokens'>,
-  principal: Principal,
-  batchId: string,
-): Promise<string> {
-  await requireBatch(deps, principal, batchId);
-  const rows = await listBatchRows(deps.db, batchId, { from: 0, limit: MAX_JOB_ROWS });
-  const lines: string[][] = [];
-  for (const row of rows) {
-    const isDelivered = row.status === 'SUCCESS' && row.esim_id !== null;
-    lines.push(csvRow(row, isDelivered ? await installUrl(deps, row.esim_id, principal) : ''));
-  }
-  return csvOf(BATCH_CSV_COLUMNS, lines);
-}
-
-async function requireBatch(
+/** BATCH_NOT_FOUND, also for another account's. */
+export async function requireBatch(
   { db }: Pick<BatchDeps, 'db'>,
   { account }: Principal,
   batchId: string,

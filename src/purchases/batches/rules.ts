@@ -2,6 +2,7 @@
 import { DAY_MS } from '../../domain/clock.ts';
 import { formatAmount, type AccountCurrency } from '../../domain/money.ts';
 import { PURCHASE_STATUSES } from '../../domain/states.ts';
+import type { LinkedInstallView } from '../../esims/installing.ts';
 import type { Language } from '../../esims/install-texts/languages.ts';
 
 /** Of an account, with rows that have not begun: 2,500 purchases, more than 20 minutes of work ahead. */
@@ -96,6 +97,8 @@ export interface BatchRowView {
   readonly esim_id: string | null;
   readonly email: string | null;
   readonly email_status: EmailStatus | null;
+  /** Of the e-mail. */
+  readonly language: Language | null;
   readonly send_at: Date | null;
   readonly email_closed_at: Date | null;
   /** Both null while there is no purchase. */
@@ -119,10 +122,17 @@ export const BATCH_CSV_COLUMNS = [
   'currency',
   'iccid',
   'installUrl',
+  'activationCode',
+  'smdpAddress',
+  'matchingId',
+  'qrCodeUrl',
 ] as const;
 
+/** What installs the eSIM of a row; undefined where there is none. */
+type Handed = Pick<LinkedInstallView, 'installUrl' | 'ac' | 'smdpAddress' | 'matchingId' | 'qrCodeUrl'>;
+
 /** Rows count from 1, as people count. */
-export function csvRow(row: BatchRowView, installUrl: string): string[] {
+export function csvRow(row: BatchRowView, handed: Handed | undefined): string[] {
   const { price_minor: amountMinor, currency } = row;
   return [
     String(row.row_number + 1),
@@ -137,7 +147,11 @@ export function csvRow(row: BatchRowView, installUrl: string): string[] {
     amountMinor === null || currency === null ? '' : formatAmount({ amountMinor, currency }),
     currency ?? '',
     row.iccid ?? '',
-    installUrl,
+    handed?.installUrl ?? '',
+    handed?.ac ?? '',
+    handed?.smdpAddress ?? '',
+    handed?.matchingId ?? '',
+    handed?.qrCodeUrl ?? '',
   ];
 }
 

@@ -35,6 +35,7 @@ import { pageFields, pageSchema, paginationSchema, presentPage } from '../../pla
 import { fromRow, type View } from '../../platform/http/present.ts';
 import type { Route } from '../../platform/http/route.ts';
 import type { BatchView } from '../batches/order-batch.ts';
+import { HTML, sheetsAnswer } from './batch-sheets.ts';
 import {
   BATCH_CSV_COLUMNS,
   BATCH_ROW_STATUSES,
@@ -137,6 +138,7 @@ const row = namedObject('BatchRow', {
   status: z.enum(BATCH_ROW_STATUSES).describe('QUEUED: not begun. Otherwise the purchase’s'),
   reason: text('Why, when FAILED; empty otherwise'),
   esimId: text('Empty while nothing was bought'),
+  iccid: text('Empty until it is delivered'),
   email: text('Empty if none was given, or 30 days after sending'),
   emailStatus: z
     .enum([...EMAIL_STATUSES, ''])
@@ -169,6 +171,7 @@ const presentRow = (view: BatchRowView): View<z.output<typeof row>> => ({
   transactionId: view.transaction_id ?? '',
   reason: view.reason ?? '',
   esimId: view.esim_id ?? '',
+  iccid: view.iccid ?? '',
   email: view.email ?? '',
   emailStatus: view.email_status ?? '',
   emailSentAt: (view.email_status === 'SENT' && view.email_closed_at) || '',
@@ -238,8 +241,33 @@ export const batchRoutes: readonly Route<PurchaseCases>[] = [
     summary: 'Read the rows of a batch as CSV',
     description:
       'For a spreadsheet: an apostrophe stands before what would be read as a formula, also behind a `;`, `|`, tab or line break. ' +
-      '`installUrl` is empty for who may not read what installs an eSIM; reading it is recorded for each eSIM.',
+      'What installs an eSIM, from `installUrl` on, is empty for who may not read it, and but for the link once it is installed; reading it is ' +
+      'recorded for each eSIM.',
     handle: async ({ cases, principal, params }) =>
       csvAnswer(params.batchId, await cases.exportBatch(principal, params.batchId)),
+  }),
+  routes.get(`${PATH}/{batchId}/sheets`, {
+    query: z.object({
+      language: choiceField(LANGUAGES, {
+        description: 'Of rows that name none; `en` without it',
+      }).optional(),
+    }),
+    answer: {
+      200: {
+        description: 'The page',
+        contentType: HTML,
+        schema: text('A page to print: a card for each eSIM that can be installed'),
+      },
+    },
+    operationId: 'getBatchSheets',
+    summary: 'Read the eSIMs of a batch as a page to print',
+    description:
+      'A card for each eSIM that can be installed: QR code, activation code, install link, ICCID, in the language of its row. What is not ' +
+      'delivered, or installed already, has none. Only for who may read what installs an eSIM; reading it is recorded for each eSIM.',
+    async handle({ cases, principal, params, query }) {
+      const rows = await cases.getBatchSheets(principal, params.batchId);
+      const from = { sender: principal.account.name, language: query.language ?? ('en' as const) };
+      return sheetsAnswer(params.batchId, rows, from);
+    },
   }),
 ];

@@ -123,7 +123,7 @@ export async function listBatchRows(
   const { rows } = await sql<BatchRowView>`
     select row.row_number, row.reference, row.package_code, purchase.transaction_id, ${STATUS} as status,
            coalesce(purchase.reason, row.detail) as reason, purchase.esim_id,
-           row.email, row.email_status, row.send_at, row.email_closed_at,
+           row.email, row.email_status, row.language, row.send_at, row.email_closed_at,
            purchase.price_minor, purchase.currency, esim.iccid
       from job_rows row left join purchases purchase on purchase.transaction_id = row.transaction_id
            left join esims esim on esim.id = purchase.esim_id
