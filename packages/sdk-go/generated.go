@@ -9,6 +9,17 @@ import (
 	"iter"
 )
 
+// Defines values for BatchCancelReason.
+const (
+	BatchCancelReasonCallerNotAllowed    BatchCancelReason = "CALLER_NOT_ALLOWED"
+	BatchCancelReasonCancelled           BatchCancelReason = "CANCELLED"
+	BatchCancelReasonInsufficientBalance BatchCancelReason = "INSUFFICIENT_BALANCE"
+	BatchCancelReasonKeyBudgetExceeded   BatchCancelReason = "KEY_BUDGET_EXCEEDED"
+	BatchCancelReasonNone                BatchCancelReason = ""
+	BatchCancelReasonNotStartedInTime    BatchCancelReason = "NOT_STARTED_IN_TIME"
+	BatchCancelReasonPriceAboveMax       BatchCancelReason = "PRICE_ABOVE_MAX"
+)
+
 // Defines values for BatchCurrency.
 const (
 	BatchCurrencyNgn BatchCurrency = "NGN"
@@ -17,8 +28,21 @@ const (
 
 // Defines values for BatchStatus.
 const (
+	BatchStatusCancelled  BatchStatus = "CANCELLED"
 	BatchStatusCompleted  BatchStatus = "COMPLETED"
 	BatchStatusProcessing BatchStatus = "PROCESSING"
+	BatchStatusScheduled  BatchStatus = "SCHEDULED"
+)
+
+// Defines values for BatchDetailsDataCancelReason.
+const (
+	BatchDetailsDataCancelReasonCallerNotAllowed    BatchDetailsDataCancelReason = "CALLER_NOT_ALLOWED"
+	BatchDetailsDataCancelReasonCancelled           BatchDetailsDataCancelReason = "CANCELLED"
+	BatchDetailsDataCancelReasonInsufficientBalance BatchDetailsDataCancelReason = "INSUFFICIENT_BALANCE"
+	BatchDetailsDataCancelReasonKeyBudgetExceeded   BatchDetailsDataCancelReason = "KEY_BUDGET_EXCEEDED"
+	BatchDetailsDataCancelReasonNone                BatchDetailsDataCancelReason = ""
+	BatchDetailsDataCancelReasonNotStartedInTime    BatchDetailsDataCancelReason = "NOT_STARTED_IN_TIME"
+	BatchDetailsDataCancelReasonPriceAboveMax       BatchDetailsDataCancelReason = "PRICE_ABOVE_MAX"
 )
 
 // Defines values for BatchDetailsDataCurrency.
@@ -29,8 +53,10 @@ const (
 
 // Defines values for BatchDetailsDataStatus.
 const (
+	BatchDetailsDataStatusCancelled  BatchDetailsDataStatus = "CANCELLED"
 	BatchDetailsDataStatusCompleted  BatchDetailsDataStatus = "COMPLETED"
 	BatchDetailsDataStatusProcessing BatchDetailsDataStatus = "PROCESSING"
+	BatchDetailsDataStatusScheduled  BatchDetailsDataStatus = "SCHEDULED"
 )
 
 // Defines values for BatchRequestMaxTotalPriceCurrency.
@@ -114,6 +140,7 @@ const (
 const (
 	ErrorCodeActionRefused                ErrorCode = "ACTION_REFUSED"
 	ErrorCodeBatchNotFound                ErrorCode = "BATCH_NOT_FOUND"
+	ErrorCodeBatchStarted                 ErrorCode = "BATCH_STARTED"
 	ErrorCodeCheckoutSessionClosed        ErrorCode = "CHECKOUT_SESSION_CLOSED"
 	ErrorCodeCheckoutSessionNotCancelable ErrorCode = "CHECKOUT_SESSION_NOT_CANCELABLE"
 	ErrorCodeCheckoutSessionNotFound      ErrorCode = "CHECKOUT_SESSION_NOT_FOUND"
@@ -822,6 +849,15 @@ const (
 	ListEsimsParamsStatusPending   ListEsimsParamsStatus = "PENDING"
 )
 
+// Defines values for GetBatchSheetsParamsLanguage.
+const (
+	GetBatchSheetsParamsLanguageAr GetBatchSheetsParamsLanguage = "ar"
+	GetBatchSheetsParamsLanguageEn GetBatchSheetsParamsLanguage = "en"
+	GetBatchSheetsParamsLanguageEs GetBatchSheetsParamsLanguage = "es"
+	GetBatchSheetsParamsLanguageFr GetBatchSheetsParamsLanguage = "fr"
+	GetBatchSheetsParamsLanguagePt GetBatchSheetsParamsLanguage = "pt"
+)
+
 // Defines values for ListPackagesParamsType.
 const (
 	ListPackagesParamsTypeBase  ListPackagesParamsType = "BASE"
@@ -932,7 +968,10 @@ type AcceptedBatch struct {
 type Batch struct {
 	BatchID string `json:"batchId"`
 
-	// CompletedAt ISO 8601; empty until it is completed
+	// CancelReason Why it was cancelled, also as the `reason` of its rows; empty otherwise
+	CancelReason BatchCancelReason `json:"cancelReason"`
+
+	// CompletedAt ISO 8601; empty until it is completed or cancelled
 	CompletedAt string      `json:"completedAt"`
 	Counts      BatchCounts `json:"counts"`
 
@@ -940,17 +979,23 @@ type Batch struct {
 	CreatedAt string        `json:"createdAt"`
 	Currency  BatchCurrency `json:"currency"`
 
-	// Status COMPLETED: every row has ended
+	// StartAt ISO 8601; empty for one that began at once
+	StartAt string `json:"startAt"`
+
+	// Status SCHEDULED: waits for `startAt`. COMPLETED: every row has ended. CANCELLED: nothing was bought
 	Status BatchStatus `json:"status"`
 
-	// TotalPrice What all rows cost together, by the prices of the order
+	// TotalPrice What all rows cost together: by the prices of the order, and of the start once it has started
 	TotalPrice Decimal `json:"totalPrice"`
 }
+
+// BatchCancelReason Why it was cancelled, also as the `reason` of its rows; empty otherwise
+type BatchCancelReason string
 
 // BatchCurrency defines model for Batch.Currency.
 type BatchCurrency string
 
-// BatchStatus COMPLETED: every row has ended
+// BatchStatus SCHEDULED: waits for `startAt`. COMPLETED: every row has ended. CANCELLED: nothing was bought
 type BatchStatus string
 
 // BatchCompletedData defines model for BatchCompletedData.
@@ -980,17 +1025,23 @@ type BatchDetails struct {
 	Success bool              `json:"success"`
 }
 
+// BatchDetailsDataCancelReason Why it was cancelled, also as the `reason` of its rows; empty otherwise
+type BatchDetailsDataCancelReason string
+
 // BatchDetailsDataCurrency defines model for BatchDetails.Data.Currency.
 type BatchDetailsDataCurrency string
 
-// BatchDetailsDataStatus COMPLETED: every row has ended
+// BatchDetailsDataStatus SCHEDULED: waits for `startAt`. COMPLETED: every row has ended. CANCELLED: nothing was bought
 type BatchDetailsDataStatus string
 
 // BatchDetails_Data defines model for BatchDetails.Data.
 type BatchDetails_Data struct {
 	BatchID string `json:"batchId"`
 
-	// CompletedAt ISO 8601; empty until it is completed
+	// CancelReason Why it was cancelled, also as the `reason` of its rows; empty otherwise
+	CancelReason BatchDetailsDataCancelReason `json:"cancelReason"`
+
+	// CompletedAt ISO 8601; empty until it is completed or cancelled
 	CompletedAt string      `json:"completedAt"`
 	Counts      BatchCounts `json:"counts"`
 
@@ -1000,10 +1051,13 @@ type BatchDetails_Data struct {
 	Items      []BatchRow               `json:"items"`
 	Pagination Pagination               `json:"pagination"`
 
-	// Status COMPLETED: every row has ended
+	// StartAt ISO 8601; empty for one that began at once
+	StartAt string `json:"startAt"`
+
+	// Status SCHEDULED: waits for `startAt`. COMPLETED: every row has ended. CANCELLED: nothing was bought
 	Status BatchDetailsDataStatus `json:"status"`
 
-	// TotalPrice What all rows cost together, by the prices of the order
+	// TotalPrice What all rows cost together: by the prices of the order, and of the start once it has started
 	TotalPrice Decimal `json:"totalPrice"`
 }
 
@@ -1026,6 +1080,9 @@ type BatchRequest struct {
 
 	// Rows 1 to 500, one eSIM each
 	Rows []BatchRequest_Rows `json:"rows"`
+
+	// StartAt When the rows are bought, at most 90 days ahead, at the prices of then; at once without it
+	StartAt string `json:"startAt,omitempty"`
 }
 
 // BatchRequestMaxTotalPriceCurrency The account’s
@@ -1073,7 +1130,10 @@ type BatchRow struct {
 	EmailStatus BatchRowEmailStatus `json:"emailStatus"`
 
 	// EsimID Empty while nothing was bought
-	EsimID      string `json:"esimId"`
+	EsimID string `json:"esimId"`
+
+	// Iccid Empty until it is delivered
+	Iccid       string `json:"iccid"`
 	PackageCode string `json:"packageCode"`
 
 	// Reason Why, when FAILED; empty otherwise
@@ -3002,6 +3062,15 @@ type GetBatchParams struct {
 	Limit int64 `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
+// GetBatchSheetsParams defines parameters for GetBatchSheets.
+type GetBatchSheetsParams struct {
+	// Language Of rows that name none; `en` without it
+	Language GetBatchSheetsParamsLanguage `form:"language,omitempty" json:"language,omitempty"`
+}
+
+// GetBatchSheetsParamsLanguage defines parameters for GetBatchSheets.
+type GetBatchSheetsParamsLanguage string
+
 // ListPackagesParams defines parameters for ListPackages.
 type ListPackagesParams struct {
 	// RegionCode From the list of regions
@@ -3331,9 +3400,28 @@ func (c *Client) GetBatch(ctx context.Context, batchID string, params GetBatchPa
 	return call[BatchDetails](ctx, c, "GET", expand("/api/esim/orders/batch/{batchId}", map[string]string{"batchId": batchID}), queryOf(params), nil)
 }
 
+// CancelBatch Cancel a batch that waits for its start
+func (c *Client) CancelBatch(ctx context.Context, batchID string) (AcceptedBatch, error) {
+	intent, err := CancelBatchIntent(batchID)
+	if err != nil {
+		return *new(AcceptedBatch), err
+	}
+	return sendNew(ctx, c, intent)
+}
+
+// CancelBatchIntent is that call, to be stored before Send.
+func CancelBatchIntent(batchID string) (Intent[AcceptedBatch], error) {
+	return intend[AcceptedBatch]("/api/esim/orders/batch/{batchId}/cancel", map[string]string{"batchId": batchID}, nil)
+}
+
 // GetBatchCsv Read the rows of a batch as CSV
 func (c *Client) GetBatchCsv(ctx context.Context, batchID string) (string, error) {
 	return call[string](ctx, c, "GET", expand("/api/esim/orders/batch/{batchId}/csv", map[string]string{"batchId": batchID}), nil, nil)
+}
+
+// GetBatchSheets Read the eSIMs of a batch as a page to print
+func (c *Client) GetBatchSheets(ctx context.Context, batchID string, params GetBatchSheetsParams) (string, error) {
+	return call[string](ctx, c, "GET", expand("/api/esim/orders/batch/{batchId}/sheets", map[string]string{"batchId": batchID}), queryOf(params), nil)
 }
 
 // ListPackages List packages of a region, or top-ups of a package

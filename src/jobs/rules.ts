@@ -6,8 +6,9 @@ export type JobKind = (typeof JOB_KINDS)[number];
 /** Some minutes of work: of what the supplier lets us order, and of what a second person can review. */
 export const MAX_JOB_ROWS = 500;
 
-/** An order waits for no approval, and is never stopped. */
+/** An order waits for its start or for nothing, a repair for approval. A cancelled order is stopped. */
 export const JOB_STATUSES = [
+  'SCHEDULED',
   'WAITS_FOR_APPROVAL',
   'RUNNING',
   'COMPLETED',

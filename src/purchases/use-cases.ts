@@ -2,6 +2,7 @@
 import type { CatalogueRevision } from '../catalogue/use-cases.ts';
 import type { Bound } from '../platform/bind.ts';
 import { exportBatch, getBatchSheets } from './batches/hand-out.ts';
+import { cancelBatch } from './batches/scheduled.ts';
 import { getBatch, listBatches, orderBatch } from './batches/order-batch.ts';
 import {
   cancelCheckoutSession,
@@ -31,6 +32,7 @@ export const purchaseUseCases = {
   listBatches,
   getBatch,
   exportBatch,
+  cancelBatch,
   getBatchSheets,
   createCheckoutSession,
   getCheckoutSession,

@@ -77,6 +77,8 @@ const CASES: Readonly<Record<string, Case>> = {
   },
   [`GET ${BATCHES}`]: { foreign: 'theirs' },
   [`GET ${BATCHES}/{batchId}`]: { foreign: 404 },
+  // It has ended by now.
+  [`POST ${BATCHES}/{batchId}/cancel`]: { body: () => ({}), own: 409, foreign: 404 },
   [`GET ${BATCHES}/{batchId}/csv`]: { foreign: 404 },
   [`GET ${BATCHES}/{batchId}/sheets`]: { foreign: 404 },
   'GET /api/esim/my-esims': { foreign: 'theirs' },

@@ -6,6 +6,7 @@ import { runApi } from '../../src/app/processes/api.ts';
 import { freePort } from '../../src/dev/ports.ts';
 import { readConfig } from '../../src/app/config/config.ts';
 import { graveFaults } from '../support/world/axe.ts';
+import { keepScreenshot } from '../support/world/screenshots.ts';
 import { colleague, data, signedUp, type User } from '../support/people/dashboard.ts';
 import { SIGN_IN_ENV } from '../support/people/people.ts';
 import { startInbox } from '../support/people/webhook-inbox.ts';
@@ -116,6 +117,10 @@ describe('a batch', () => {
     expect(readFileSync(await template.path(), 'utf8')).toBe(
       '\uFEFFreference,packageCode,email,sendAt,language\r\n',
     );
+    const when = page.getByLabel('Buy at');
+    await when.fill('2099-01-01T00:00');
+    await page.getByRole('button', { name: /^Schedule 4 eSIMs for up to USD/ }).waitFor();
+    await when.fill('');
     await page.getByRole('button', { name: /^Order 4 eSIMs for USD/ }).click();
     await page.getByRole('button', { name: /^Pay USD/ }).click();
     const bar = page.getByRole('progressbar');
@@ -159,6 +164,25 @@ describe('a batch', () => {
     expect(await page.getByText('Line 4:').count()).toBe(0);
     expect(await page.getByRole('button', { name: /^Order/ }).count()).toBe(0);
   });
+});
+
+it('a batch is scheduled, waits for its start, and is cancelled', async () => {
+  const owner = await fundedOwner();
+  const page = await openAs(owner, `${placeOf(owner)}/batches`);
+  await page.locator('input[type=file]').setInputFiles({
+    ...{ name: 'later.csv', mimeType: 'text/csv' },
+    buffer: Buffer.from('reference,packageCode\na,SIM-OK\n'),
+  });
+  const tomorrow = new Date(Date.now() + 86_400_000).toISOString().slice(0, 16);
+  await page.getByLabel('Buy at').fill(tomorrow);
+  await page.getByRole('button', { name: /^Schedule 1 eSIM/ }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Schedule', exact: true }).click();
+  await page.getByText('SCHEDULED').waitFor();
+  await keepScreenshot(page, 'batch-scheduled');
+  await press(page, 'Cancel the batch');
+  await press(page, 'Cancel it');
+  await page.getByText('CANCELLED', { exact: true }).first().waitFor();
+  await page.getByText('Somebody cancelled it').waitFor();
 });
 
 describe('the catalogue', () => {

@@ -28,7 +28,11 @@ export const DASHBOARD_FAULTS: readonly Fault[] = [
       "if (status !== '' && status !== 'FAILED')",
       "if (status === '-')",
     ],
-    'a reference is bought twice': ['if (before !== undefined)', 'if (before === -1)'],
+    'a reference is bought twice': ['before === undefined ? [] :', 'before !== -1 ? [] :'],
+    'a row that is removed is bought': [
+      'return row ? { ...one, row } : [];',
+      'return { ...one, row: row ?? one.row };',
+    ],
     'a broken letter is bought': ["if (found === 'U+FFFD') return", "if (found === '') return"],
     'a day that does not exist is a time': [
       "isRealDay(TIME.exec(text)?.[1] ?? '') && ",

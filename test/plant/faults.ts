@@ -3,6 +3,7 @@
 // Each must be seen by a test that names the behaviour. Keep the list with the code:
 // test/repository/faults.test.ts says which fault no longer fits.
 import { AGENT_FAULTS } from './agent-faults.ts';
+import { BATCH_FAULTS } from './batch-faults.ts';
 import { DASHBOARD_FAULTS } from './dashboard-faults.ts';
 import { type Fault, faultsIn } from './fault.ts';
 import { SHOP_FAULTS } from './shop-faults.ts';
@@ -577,4 +578,5 @@ export const FAULTS: readonly Fault[] = [
   ...DASHBOARD_FAULTS,
   ...SHOP_FAULTS,
   ...AGENT_FAULTS,
+  ...BATCH_FAULTS,
 ];

@@ -26,7 +26,8 @@ const ON_SALE: Readonly<Record<string, { readonly unusedValidDays: number }>> = 
   'SIM-OK': { unusedValidDays: 400 },
   'SIM-SHORT': { unusedValidDays: 30 },
 };
-const problems = (...rows: BatchRowCommand[]): string[] => rowProblems(rows, NOW, (code) => ON_SALE[code]);
+const problems = (...rows: BatchRowCommand[]): string[] =>
+  rowProblems(rows, { now: NOW }, (code) => ON_SALE[code]);
 
 describe('rules over all rows', () => {
   it.each<[string, BatchRowCommand[], string[]]>([
@@ -64,6 +65,21 @@ describe('rules over all rows', () => {
     ],
   ])('%s', (_name, rows, expected) => {
     expect(problems(...rows)).toEqual(expected);
+  });
+
+  it('are those of the start, for what is bought later', () => {
+    const startAt = new Date(NOW.getTime() + 30 * 86_400_000);
+    const mailed = (days: number) => [
+      row({
+        email: 'a@b.example',
+        packageCode: 'SIM-SHORT',
+        sendAt: new Date(NOW.getTime() + days * 86_400_000),
+      }),
+    ];
+    const of = (days: number) => rowProblems(mailed(days), { now: NOW, startAt }, (code) => ON_SALE[code]);
+    expect(of(29)).toEqual(['rows.0.sendAt: must not be before startAt']);
+    expect(of(59)).toEqual([]);
+    expect(of(60)).toEqual([expect.stringContaining('must be before the eSIM expires unused')]);
   });
 
   it('are reported in a text of bounded length', () => {
@@ -140,7 +156,10 @@ describe('a batch', () => {
     [{ queued: 1, processing: 1 }, 'PROCESSING'],
     [{ queued: 0, processing: 0 }, 'COMPLETED'],
   ] as const)('with %o is %s', (open, status) => {
-    expect(batchStatus({ rows: 3, succeeded: 0, failed: 0, ...open })).toBe(status);
+    const counts = { rows: 3, succeeded: 0, failed: 0, ...open };
+    expect(batchStatus('RUNNING', counts)).toBe(status);
+    expect(batchStatus('SCHEDULED', counts)).toBe('SCHEDULED');
+    expect(batchStatus('STOPPED', counts)).toBe('CANCELLED');
   });
 });
 

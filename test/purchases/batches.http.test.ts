@@ -205,6 +205,8 @@ describe('a batch', () => {
       data: {
         batchId,
         status: 'PROCESSING',
+        cancelReason: '',
+        startAt: '',
         counts: { rows: 25, queued: 25, processing: 0, succeeded: 0, failed: 0 },
         totalPrice: 312.5,
         currency: 'USD',

@@ -41,6 +41,7 @@ import { useMembership, useRead, useReads } from './place.ts';
 
 const MAX_FAULTS_SHOWN = 20;
 const RUNNING_EVERY_MS = 1_000;
+const SCHEDULED_EVERY_MS = 10_000;
 const NO_EMAILS = 'this service sends no e-mails to travellers: leave the e-mail address empty';
 
 export function BatchesPage() {
@@ -219,14 +220,13 @@ function PricedRows({ rows, faults, change, onFaults }: PricedProps) {
                 }}
               />
             )}
-            {all.length === 0 && total <= balance && (
-              <Order rows={rows} onFaults={onFaults} totalPrice={{ amount: total, currency }} />
-            )}
-            {all.length === 0 && total > balance && (
-              <Alert color="red" title="Nothing was ordered. Fund the wallet first." role="alert">
-                The rows cost {formatAmount(total, currency)}, the wallet has{' '}
-                {formatAmount(balance, currency)}.
-              </Alert>
+            {all.length === 0 && (
+              <Order
+                rows={rows}
+                onFaults={onFaults}
+                totalPrice={{ amount: total, currency }}
+                balance={balance}
+              />
             )}
           </>
         );
@@ -325,17 +325,26 @@ function Order({
   rows,
   onFaults,
   totalPrice,
+  balance,
 }: Pick<PricedProps, 'rows' | 'onFaults'> & {
   readonly totalPrice: NonNullable<ApiSchemas['BatchRequest']['maxTotalPrice']>;
+  readonly balance: number;
 }) {
+  const isPayable = totalPrice.amount <= balance;
   const navigate = useNavigate({ from: '/m/$accountId/$environment' });
   const once = useOnce<ApiSchemas['BatchRequest']>();
+  const [startAt, setStartAt] = useState('');
+  const isLater = startAt !== '';
   const what = rows.length === 1 ? '1 eSIM' : `${String(rows.length)} eSIMs`;
   const price = formatAmount(totalPrice.amount, totalPrice.currency);
   const order = async () => {
     try {
       const { batchId } = await once.send(
-        { rows: rows.map(({ row }) => row as BatchRow), maxTotalPrice: totalPrice },
+        {
+          rows: rows.map(({ row }) => row as BatchRow),
+          maxTotalPrice: totalPrice,
+          ...(isLater && { startAt: new Date(startAt).toISOString() }),
+        },
         (key, body) =>
           dataOf(
             api.POST('/api/esim/orders/batch', { params: { header: { 'Idempotency-Key': key } }, body }),
@@ -349,17 +358,31 @@ function Order({
     }
   };
   return (
-    <Group>
+    <Group align="flex-end">
+      <TextInput
+        type="datetime-local"
+        label="Buy at"
+        description="Empty: now. Your time zone"
+        value={startAt}
+        onChange={({ currentTarget }) => setStartAt(currentTarget.value)}
+      />
+      {!isLater && !isPayable && (
+        <Alert color="red" title="Fund the wallet first, or buy later." role="alert">
+          The rows cost {price}, the wallet has {formatAmount(balance, totalPrice.currency)}.
+        </Alert>
+      )}
       <ConfirmButton
-        label={`Order ${what} for ${price}`}
-        buttonProps={{ size: 'sm', variant: 'filled', color: 'blue' }}
-        title={`Order ${what}`}
-        confirmLabel={`Pay ${price} from the wallet`}
+        label={isLater ? `Schedule ${what} for up to ${price}` : `Order ${what} for ${price}`}
+        buttonProps={{ size: 'sm', variant: 'filled', color: 'blue', disabled: !isLater && !isPayable }}
+        title={isLater ? `Schedule ${what}` : `Order ${what}`}
+        confirmLabel={isLater ? 'Schedule' : `Pay ${price} from the wallet`}
         color="blue"
         act={order}
       >
         <Text size="sm">
-          All {what} together cost {price}. A delivered eSIM cannot be returned.
+          {isLater
+            ? `All ${what} together cost ${price} today. They are bought at the prices of that time. If they cost more than today, or more than the wallet has then, nothing is bought.`
+            : `All ${what} together cost ${price}. A delivered eSIM cannot be returned.`}
         </Text>
       </ConfirmButton>
     </Group>
@@ -373,7 +396,12 @@ export function BatchPage() {
   const query = useRead(
     '/api/esim/orders/batch/{batchId}',
     { path: { batchId }, query: { page, limit: 50 } },
-    { keepsOld: true, everyMs: (batch) => batch?.status === 'PROCESSING' && RUNNING_EVERY_MS },
+    {
+      keepsOld: true,
+      everyMs: (batch) =>
+        (batch?.status === 'PROCESSING' && RUNNING_EVERY_MS) ||
+        (batch?.status === 'SCHEDULED' && SCHEDULED_EVERY_MS),
+    },
   );
   return (
     <Page
@@ -392,9 +420,12 @@ export function BatchPage() {
       }
     >
       <QueryView query={query}>
-        {({ status, counts, totalPrice, currency, items, pagination }) => (
+        {({ status, cancelReason, startAt, counts, totalPrice, currency, items, pagination }) => (
           <>
-            <Section title="Progress">
+            <Section
+              title="Progress"
+              extra={status === 'SCHEDULED' && may('purchase') && <CancelBatch batchId={batchId} />}
+            >
               <JobProgress
                 rows={counts.rows}
                 parts={[
@@ -407,6 +438,8 @@ export function BatchPage() {
                 of={{
                   Batch: <Id>{batchId}</Id>,
                   Status: <Status>{status}</Status>,
+                  'Cancelled because': cancelReason !== '' && CANCEL_REASONS[cancelReason],
+                  'Bought at': startAt !== '' && <Moment at={startAt} />,
                   Rows: String(counts.rows),
                   Delivered: String(counts.succeeded),
                   Failed: String(counts.failed),
@@ -442,6 +475,30 @@ export function BatchPage() {
         )}
       </QueryView>
     </Page>
+  );
+}
+
+const CANCEL_REASONS: Record<Exclude<ApiSchemas['Batch']['cancelReason'], ''>, string> = {
+  CANCELLED: 'Somebody cancelled it',
+  CALLER_NOT_ALLOWED: 'Who ordered it may not buy any more',
+  INSUFFICIENT_BALANCE: 'The wallet had less than the rows cost',
+  PRICE_ABOVE_MAX: 'The rows cost more than the limit of the order',
+  KEY_BUDGET_EXCEEDED: 'The rows cost more than the key may spend',
+  NOT_STARTED_IN_TIME: 'It could not be priced for a day',
+};
+
+function CancelBatch({ batchId }: { readonly batchId: string }) {
+  return (
+    <ConfirmButton
+      label="Cancel the batch"
+      title="Cancel the batch"
+      confirmLabel="Cancel it"
+      act={() =>
+        dataOf(api.POST('/api/esim/orders/batch/{batchId}/cancel', { params: { path: { batchId } } }))
+      }
+    >
+      <Text size="sm">Nothing of it is bought. To change it, order the changed rows as another batch.</Text>
+    </ConfirmButton>
   );
 }
 

@@ -125,6 +125,7 @@ function Overview({ of }: { readonly of: BatchRepairDetails }) {
 }
 
 const JOB_STATUSES: Record<BatchRepair['status'], string> = {
+  SCHEDULED: 'Scheduled',
   WAITS_FOR_APPROVAL: 'Awaits approval',
   RUNNING: 'Running',
   COMPLETED: 'Ended',

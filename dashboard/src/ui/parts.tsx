@@ -285,6 +285,7 @@ const COLORS: Readonly<Record<string, string>> = {
   COMPLETED: 'green',
   PENDING: 'yellow',
   PROCESSING: 'yellow',
+  SCHEDULED: 'yellow',
   WAITS_FOR_APPROVAL: 'yellow',
   RUNNING: 'blue',
   FAILED: 'red',

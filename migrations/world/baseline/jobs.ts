@@ -12,7 +12,7 @@ const jobsTable = sql`
     id text primary key check (id ~ case kind when 'order' then '^batch-[0-9a-f]{32}$' else '^repair-[0-9a-f]{32}$' end),
     kind text not null check (kind in ('order', 'repair')),
     status text not null check (status in
-      ('WAITS_FOR_APPROVAL', 'RUNNING', 'COMPLETED', 'STOPPED', 'DECLINED', 'EXPIRED')),
+      ('SCHEDULED', 'WAITS_FOR_APPROVAL', 'RUNNING', 'COMPLETED', 'STOPPED', 'DECLINED', 'EXPIRED')),
     row_count integer not null check (row_count between 1 and 500),
     done integer,
     refused integer,
@@ -28,6 +28,12 @@ const jobsTable = sql`
     total_minor bigint check (total_minor > 0),
     currency text,
     all_begun_at timestamptz,
+    start_at timestamptz,
+    -- Who ordered what starts later, and the most that it may cost then: both are judged at the start.
+    caller text,
+    max_total_minor bigint check (max_total_minor > 0),
+    started_total_minor bigint check (started_total_minor > 0),
+    cancel_reason text,
     -- Of a repair.
     repair_key text unique check (length(repair_key) between 1 and 200),
     action text,
@@ -41,24 +47,28 @@ const jobsTable = sql`
     stop_asked_at timestamptz,
     unique (id, kind),
     constraint job_is_of_its_kind check (case kind
-      when 'order' then status in ('RUNNING', 'COMPLETED')
+      when 'order' then status in ('SCHEDULED', 'RUNNING', 'COMPLETED', 'STOPPED')
         and num_nulls(account_id, sender_name, email_count, total_minor, currency) = 0
-        and (closed_at is null or all_begun_at is not null)
+        and (status <> 'COMPLETED' or all_begun_at is not null)
+        and (status <> 'SCHEDULED' or num_nulls(start_at, caller) = 0)
+        and (status = 'STOPPED') = (cancel_reason is not null)
         and num_nonnulls(repair_key, action, filter, reason, evidence, by_person, expires_at, decided_by,
           decided_at, stop_asked_at) = 0
       else num_nulls(repair_key, action, filter, reason, by_person, expires_at) = 0
         and (status not in ('RUNNING', 'COMPLETED', 'STOPPED') or decided_by is not null)
-        and num_nonnulls(account_id, sender_name, email_count, total_minor, currency, all_begun_at) = 0 end),
+        and num_nonnulls(account_id, sender_name, email_count, total_minor, currency, all_begun_at, start_at, caller,
+          max_total_minor, started_total_minor, cancel_reason) = 0 end),
     constraint job_by_two_people
       check (status = 'DECLINED' or lower(trim(decided_by)) <> lower(trim(by_person))),
     check ((decided_by is null) = (decided_at is null)),
-    check ((status in ('WAITS_FOR_APPROVAL', 'RUNNING')) = (closed_at is null)),
+    check ((status in ('SCHEDULED', 'WAITS_FOR_APPROVAL', 'RUNNING')) = (closed_at is null)),
     check ((status = 'RUNNING') = (next_check_at is not null)),
     constraint job_ends_with_all_rows
       check ((closed_at is not null) = coalesce(done + refused + unknown + skipped = row_count, false))
   );
   create index jobs_by_account on jobs (account_id, created_at desc, id) where kind = 'order';
   create index jobs_beginning on jobs (account_id) where kind = 'order' and all_begun_at is null;
+  create index jobs_scheduled on jobs (start_at) where status = 'SCHEDULED';
   create index jobs_repairs on jobs (created_at desc, id) where kind = 'repair';
   create index jobs_repairs_open on jobs (created_at) where kind = 'repair' and closed_at is null;
   create index jobs_open on jobs (next_check_at) where closed_at is null;
@@ -119,7 +129,7 @@ export const jobs = ({ role }: World) => sql`
   ${jobsTable}
   ${jobRowsTable}
   grant insert, update (status, done, refused, unknown, skipped, next_check_at, closed_at, all_begun_at, decided_by,
-    decided_at, stop_asked_at) on jobs to ${role};
+    decided_at, stop_asked_at, started_total_minor, cancel_reason) on jobs to ${role};
   grant insert, update (status, detail, attempts, next_at, closed_at, terms, email, email_status, email_due_at,
     email_next_at, email_attempts, email_closed_at) on job_rows to ${role};
 `;

@@ -78,9 +78,8 @@ export function createAuthenticator(deps: AuthenticatorDeps) {
   };
 
   const principalOf = (key: StoredKey): Principal => {
-    const { account, keyId, maker, environment, scopes, allowedAddresses, mayInstall } = key;
-    uses.note(keyId);
-    return { account, keyId, maker, environment, scopes, allowedAddresses, mayInstall };
+    uses.note(key.keyId);
+    return callerOf(key);
   };
 
   return {
@@ -96,6 +95,11 @@ export function createAuthenticator(deps: AuthenticatorDeps) {
       await Promise.all([poller?.stop(), uses.stop()]);
     },
   };
+}
+
+export function callerOf(key: StoredKey): Principal {
+  const { account, keyId, maker, environment, scopes, allowedAddresses, mayInstall } = key;
+  return { account, keyId, maker, environment, scopes, allowedAddresses, mayInstall };
 }
 
 /** By their hash in hexadecimal. */
@@ -140,7 +144,8 @@ function createKeyMemory(clock: Clock) {
 
 const noLimit: BeforeKeyLookup = () => Promise.resolve();
 
-const isValid = ({ revokedAt, expiresAt }: StoredKey, nowMs: number): boolean =>
+/** Whether it works, as far as revocation and expiry go. */
+export const isValid = ({ revokedAt, expiresAt }: StoredKey, nowMs: number): boolean =>
   revokedAt === null && (expiresAt === null || expiresAt.getTime() > nowMs);
 
 export const invalidToken = (): DomainError => new DomainError('INVALID_TOKEN', 'Invalid or expired API key');

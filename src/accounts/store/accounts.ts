@@ -211,6 +211,11 @@ export async function findKey(db: AccountsDb, sha256: Buffer): Promise<StoredKey
   return row && toStoredKey(row);
 }
 
+export async function findKeyById(db: AccountsDb, keyId: string): Promise<StoredKey | undefined> {
+  const row = await selectKeys(db).where('api_keys.id', '=', keyId).executeTakeFirst();
+  return row && toStoredKey(row);
+}
+
 /** The clock that `changed_at` is written by, and when notices are due. */
 export async function readDatabaseTime(db: AccountsDb): Promise<Date> {
   const { rows } = await sql<{ now: Date }>`select clock_timestamp() as now`.execute(db);

@@ -5,9 +5,11 @@ import { createRequestLog } from '../../accounts/keys/request-log.ts';
 import { createCatalogueMemory } from '../../catalogue/memory.ts';
 import { completeBodies } from '../../esims/message-bodies.ts';
 import { MAX_EMAILS_A_DAY } from '../../purchases/batches/rules.ts';
+import { START_CHECK_MS, startDueBatches } from '../../purchases/batches/scheduled.ts';
 import type { WorldConfig } from '../config/config.ts';
 import { requireRanges } from '../../platform/client-addresses.ts';
 import type { AccountsDb } from '../../platform/database/tables.ts';
+import { startPoller, type Poller } from '../../platform/poller.ts';
 import type { CodecEndpoint } from '../../platform/http/codec-endpoint.ts';
 import { createEvents, type Events } from '../../platform/telemetry/events.ts';
 import { createJobEngine } from '../temporal/job-engine.ts';
@@ -116,7 +118,7 @@ function composeApiWorld(
     onError: notRefreshed(events, `${environment} catalogue`),
   });
   const webhooks = composeWebhooks(context, environment, systemClock);
-  const useCases = createWorldUseCases({
+  const deps: Parameters<typeof createWorldUseCases>[0] = {
     ...ports,
     accounts,
     supplier,
@@ -146,15 +148,20 @@ function composeApiWorld(
     },
     idSecret: Buffer.from(context.secrets.idSecret),
     terms: composeTerms(context, environment),
-  });
+  };
+  let starts: Poller | undefined;
   return {
-    useCases,
+    useCases: createWorldUseCases(deps),
     /** For making keys, with an endpoint for their messages. */
     forKeys: { ...webhooks, db },
     /** What previews of operators ask. */
     forPreviews: { supplier: ports.supplier.forChecks, gateway: ports.gateway },
-    /** Reads the catalogue and starts polling. */
-    start: () => catalogue.start(),
+    /** Reads the catalogue and starts polling; batches that are due are started from now on. */
+    start: async () => {
+      await catalogue.start();
+      const begin = () => startDueBatches(deps, environment);
+      starts = startPoller(begin, START_CHECK_MS, notRefreshed(events, `${environment} scheduled batches`));
+    },
     checks: () => [
       ...checks(),
       check(`catalogue ${environment}`, () => {
@@ -162,7 +169,8 @@ function composeApiWorld(
         return Promise.resolve();
       }),
     ],
-    close: () => {
+    close: async () => {
+      await starts?.stop();
       catalogue.stop();
       sandboxSupplier?.close();
       return close();

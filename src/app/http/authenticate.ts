@@ -5,12 +5,13 @@
  */
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { SIGN_IN, unknownSession, type Member, type BrowserRequest } from '../../domain/callers.ts';
+import { SIGN_IN, unknownSession, type BrowserRequest } from '../../domain/callers.ts';
+import { memberCaller } from '../../accounts/callers.ts';
 import { invalidToken, type BeforeKeyLookup } from '../../accounts/keys/authenticate.ts';
-import { memberMay, permissionOfScope } from '../../domain/member-roles.ts';
+import { permissionOfScope } from '../../domain/member-roles.ts';
 import { deviceWords } from '../../accounts/users/device-words.ts';
 import { hasCookie } from '../../accounts/users/sessions.ts';
-import { ENVIRONMENTS, SCOPES, type Principal } from '../../domain/account.ts';
+import { ENVIRONMENTS, type Principal } from '../../domain/account.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { UseCases } from '../composition/use-cases.ts';
 import { hashingFor } from '../../accounts/users/passwords.ts';
@@ -290,13 +291,12 @@ export function createUserCheck(
     const { accountId, environment } = placeOf(ctx);
     const member = await users.auth.findMember(session, accountId);
     ctx.state.member = member;
-    return principalOf(member, environment);
+    return memberCaller(member, environment);
   };
 }
 
 const ACCOUNT_HEADER = 'simway-account';
 const ENVIRONMENT_HEADER = 'simway-environment';
-const ANYWHERE = ['0.0.0.0/0', '::/0'] as const;
 
 /** The account and the environment that the page shows. */
 function placeOf({ req }: RequestKoa): Pick<Principal, 'environment'> & { readonly accountId: string } {
@@ -309,27 +309,6 @@ function placeOf({ req }: RequestKoa): Pick<Principal, 'environment'> & { readon
   if (typeof accountId !== 'string' || !environment || problems.length > 0)
     throw new DomainError('VALIDATION_ERROR', 'Invalid request', { details: problems });
   return { accountId, environment };
-}
-
-/**
- * A member acts like a key with these scopes, and what they read to install an eSIM is recorded. The id is
- * that of the user, which no key has.
- */
-function principalOf(
-  { account, userId, email, role }: Member,
-  environment: Principal['environment'],
-): Principal {
-  const scopes = SCOPES.filter((scope) => memberMay(role, scope));
-  const install = { mayInstall: memberMay(role, 'install'), installsRead: new Set<string>() };
-  return {
-    account,
-    keyId: userId,
-    maker: email,
-    environment,
-    scopes,
-    allowedAddresses: ANYWHERE,
-    ...install,
-  };
 }
 
 const isReading = ({ method }: RequestKoa): boolean => method === 'GET' || method === 'HEAD';

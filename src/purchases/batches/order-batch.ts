@@ -3,12 +3,12 @@
  * bought one by one.
  */
 import { randomBytes } from 'node:crypto';
-import type { Principal } from '../../domain/account.ts';
+import type { Account, Principal } from '../../domain/account.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { makeId } from '../../domain/ids.ts';
 import { formatAmount, larger, type Money } from '../../domain/money.ts';
 import type { Page, PageQuery } from '../../domain/page.ts';
-import { countriesOf } from '../../catalogue/rules.ts';
+import { countriesOf, type CataloguePackage } from '../../catalogue/rules.ts';
 import { createPricer, isOnSale } from '../../catalogue/prices.ts';
 import { findJob, listJobs, type Job, type JobFields } from '../../jobs/store/jobs.ts';
 import { getWallet } from '../../ledger/wallet.ts';
@@ -24,6 +24,8 @@ import { countRows, insertBatch, listBatchRows } from '../store/batches.ts';
 import { currentTerms, requireWithinBudget } from '../terms.ts';
 import {
   MAX_BEGINNING_BATCHES,
+  MAX_SCHEDULED_BATCHES,
+  MAX_START_AHEAD_MS,
   batchStatus,
   rowProblems,
   type BatchCounts,
@@ -35,13 +37,16 @@ export interface BatchCommand {
   readonly rows: readonly BatchRowCommand[];
   /** If the rows cost more, nothing is ordered. */
   readonly maxTotalPrice?: Money | undefined;
+  /** Bought then, at the prices of then; now without it. */
+  readonly startAt?: Date | undefined;
   readonly idempotency?: IdempotencyContext | undefined;
 }
 
 export type BatchView = ReturnType<typeof viewOf>;
 
 /**
- * Accepts all rows or none. Prices are frozen now, and each row is bought from the wallet soon. Throws
+ * Accepts all rows or none. Prices are frozen now, and each row is bought from the wallet soon; or both at
+ * `startAt`, which the wallet need not cover before. Throws
  * VALIDATION_ERROR with every wrong row, EMAIL_UNAVAILABLE, INSUFFICIENT_BALANCE, KEY_BUDGET_EXCEEDED,
  * TOO_MANY_BATCHES,
  * RATE_LIMIT_EXCEEDED and EXCHANGE_RATE_UNAVAILABLE.
@@ -49,25 +54,25 @@ export type BatchView = ReturnType<typeof viewOf>;
 export async function orderBatch(
   deps: BatchDeps,
   principal: Principal,
-  { rows, maxTotalPrice, idempotency }: BatchCommand,
+  { rows, maxTotalPrice, startAt, idempotency }: BatchCommand,
   context: RequestContext,
 ): Promise<BatchView> {
   const { account } = principal;
   const accepted = await writeOnce(deps, principal, idempotency, {
     prepare: () => {
-      requireOrderable(deps, principal, rows);
-      const priced = rows.map((row) => ({ ...row, terms: termsOf(deps, principal, row, context) }));
-      const totalMinor = priced.reduce((sum, { terms }) => sum + BigInt(terms.quote.priceMinor), 0n);
-      const total = { amountMinor: totalMinor, currency: account.currency };
+      requireStart(startAt, deps.clock.now());
+      requireOrderable(deps, principal, rows, startAt);
+      const priced = rows.map((row) => ({
+        ...row,
+        terms: termsOf(deps, principal, row, { ...context, transactionId: newTransactionId() }),
+      }));
+      const total = totalOf(account, priced);
       requireWithin(maxTotalPrice, total);
       return { priced, total };
     },
     write: (db, { priced, total }) =>
       inTransaction(db, async (trx) => {
-        // Other purchases may spend it first: rows are refused then one by one.
-        const { balance } = await getWallet({ ...deps, db: trx }, principal);
-        if (balance.amountMinor < total.amountMinor) throw balanceTooLow(total);
-        await requireWithinBudget({ db: trx }, principal, orderOf(deps, priced, total));
+        if (!startAt) await requirePayable({ ...deps, db: trx }, principal, priced, total);
         const id = makeId('batch', randomBytes(16).toString('hex'));
         const batch = await insertBatch(trx, {
           id,
@@ -78,41 +83,90 @@ export async function orderBatch(
           rows: priced,
           now: deps.clock.now(),
           maxBeginning: MAX_BEGINNING_BATCHES,
+          maxScheduled: MAX_SCHEDULED_BATCHES,
+          ...(startAt && {
+            later: {
+              startAt,
+              caller: principal.keyId,
+              maxTotalMinor: maxTotalPrice?.amountMinor ?? null,
+            },
+          }),
           maxEmailsADay: deps.settings.travellerEmails.maxADay,
         });
-        if (batch === 'too-many-batches') throw tooManyBatches();
+        if (batch === 'too-many-batches') throw tooManyBatches(startAt);
         if (batch === 'too-many-emails') throw tooManyEmails(deps);
         return { resultId: id, value: acceptedView(batch) };
       }),
     // As it was accepted: a repeat gets the same bytes, whatever has happened since.
     readEarlier: async (batchId) => acceptedView(await requireBatch(deps, principal, batchId)),
   });
-  await deps.jobEngine.begin({ id: accepted.batchId, kind: 'order', accountId: account.id });
+  if (!startAt) await deps.jobEngine.begin({ id: accepted.batchId, kind: 'order', accountId: account.id });
   return accepted;
 }
 
-function requireOrderable(deps: BatchDeps, { account }: Principal, rows: readonly BatchRowCommand[]): void {
-  const catalogue = deps.catalogue.current();
-  const problems = rowProblems(rows, deps.clock.now(), (packageCode) => {
-    const item = catalogue.byCode.get(packageCode);
-    if (item?.withdrawn !== false) return undefined;
-    return isOnSale(createPricer(deps, catalogue, account, account.currency).price(item)) ? item : undefined;
-  });
+export type RowTerms = { readonly terms: PurchaseInput };
+
+export const totalOf = ({ currency }: Account, rows: readonly RowTerms[]): Money => ({
+  amountMinor: rows.reduce((sum, { terms }) => sum + BigInt(terms.quote.priceMinor), 0n),
+  currency,
+});
+
+/** INSUFFICIENT_BALANCE, KEY_BUDGET_EXCEEDED. Other purchases may still spend it first: rows are refused then. */
+export async function requirePayable(
+  deps: Pick<BatchDeps, 'db' | 'catalogue' | 'clock'>,
+  principal: Principal,
+  rows: readonly RowTerms[],
+  total: Money,
+): Promise<void> {
+  const { balance } = await getWallet(deps, principal);
+  if (balance.amountMinor < total.amountMinor) throw balanceTooLow(total);
+  await requireWithinBudget(deps, principal, orderOf(deps, rows, total));
+}
+
+function requireStart(startAt: Date | undefined, now: Date): void {
+  if (!startAt) return;
+  const refuse = (why: string) =>
+    new DomainError('VALIDATION_ERROR', 'Invalid request', { details: `startAt: ${why}` });
+  if (startAt <= now) throw refuse('must be in the future');
+  if (startAt.getTime() > now.getTime() + MAX_START_AHEAD_MS) throw refuse('must be at most 90 days ahead');
+}
+
+function requireOrderable(
+  deps: BatchDeps,
+  { account }: Principal,
+  rows: readonly BatchRowCommand[],
+  startAt: Date | undefined,
+): void {
+  const problems = rowProblems(rows, { now: deps.clock.now(), startAt }, (packageCode) =>
+    findOnSale(deps, account, packageCode),
+  );
   if (problems.length > 0)
     throw new DomainError('VALIDATION_ERROR', 'Invalid request', { details: problems });
   if (!deps.settings.travellerEmails.isAvailable && rows.some(({ email }) => email !== undefined))
     throw new DomainError('EMAIL_UNAVAILABLE', 'E-mails to travellers are not available: leave email out');
 }
 
+/** At this moment, to this account. */
+export function findOnSale(
+  deps: Pick<BatchDeps, 'catalogue' | 'clock' | 'settings'>,
+  account: Account,
+  packageCode: string,
+): CataloguePackage | undefined {
+  const catalogue = deps.catalogue.current();
+  const item = catalogue.byCode.get(packageCode);
+  if (item?.withdrawn !== false) return undefined;
+  return isOnSale(createPricer(deps, catalogue, account, account.currency).price(item)) ? item : undefined;
+}
+
 /**
  * What a purchase of this row alone would be opened with, under an id of its own that is written before
  * anything begins.
  */
-function termsOf(
+export function termsOf(
   deps: BatchDeps,
   principal: Principal,
-  { packageCode }: BatchRowCommand,
-  context: RequestContext,
+  { packageCode }: Pick<BatchRowCommand, 'packageCode'>,
+  { transactionId, ...context }: RequestContext & { readonly transactionId: string },
 ): PurchaseInput {
   const item = deps.catalogue.current().byCode.get(packageCode);
   if (!item) throw new Error(`${packageCode} was on sale a moment ago`);
@@ -121,15 +175,15 @@ function termsOf(
     item,
     esimId: newEsimId(),
     terms: currentTerms(deps, principal, command, item),
-    transactionId: newTransactionId(),
+    transactionId,
     askedAtMs: deps.clock.now().getTime(),
   });
 }
 
 /** As one order of the key's budget. */
 function orderOf(
-  deps: BatchDeps,
-  rows: readonly { readonly terms: PurchaseInput }[],
+  deps: Pick<BatchDeps, 'catalogue'>,
+  rows: readonly RowTerms[],
   { amountMinor: totalMinor }: Money,
 ): Parameters<typeof requireWithinBudget>[2] {
   const { byCode } = deps.catalogue.current();
@@ -160,10 +214,12 @@ function balanceTooLow(total: Money): DomainError {
   );
 }
 
-function tooManyBatches(): DomainError {
+function tooManyBatches(startAt: Date | undefined): DomainError {
   return new DomainError(
     'TOO_MANY_BATCHES',
-    `${MAX_BEGINNING_BATCHES} batches of this account have not begun all their rows yet`,
+    startAt
+      ? `${MAX_SCHEDULED_BATCHES} batches of this account wait for their start`
+      : `${MAX_BEGINNING_BATCHES} batches of this account have not begun all their rows yet`,
   );
 }
 
@@ -198,6 +254,16 @@ export async function getBatch(
   return { batch: viewOf(batch, counts), rows: { items, total: batch.row_count, page, limit } };
 }
 
+/** Without its rows. BATCH_NOT_FOUND. */
+export async function getBatchView(
+  deps: Pick<BatchDeps, 'db'>,
+  principal: Principal,
+  batchId: string,
+): Promise<BatchView> {
+  const batch = await requireBatch(deps, principal, batchId);
+  return viewOf(batch, await countRows(deps.db, [batch]));
+}
+
 /** BATCH_NOT_FOUND, also for another account's. */
 export async function requireBatch(
   { db }: Pick<BatchDeps, 'db'>,
@@ -214,10 +280,16 @@ function viewOf(batch: JobFields, countsOf: ReadonlyMap<string, BatchCounts>) {
   if (!counts) throw new Error(`${batch.id} was not counted`);
   return {
     batchId: batch.id,
-    status: batchStatus(counts),
+    status: batchStatus(batch.status, counts),
     counts,
-    totalPrice: { amountMinor: batch.total_minor, currency: batch.currency } satisfies Money,
+    totalPrice: {
+      amountMinor: batch.started_total_minor ?? batch.total_minor,
+      currency: batch.currency,
+    } satisfies Money,
     createdAt: batch.created_at,
+    /** Null for one that was ordered to begin at once. */
+    startAt: batch.start_at,
+    cancelReason: batch.cancel_reason,
     /** Null while it is not completed. */
     completedAt: batch.closed_at,
   };
@@ -226,5 +298,7 @@ function viewOf(batch: JobFields, countsOf: ReadonlyMap<string, BatchCounts>) {
 function acceptedView(batch: JobFields): BatchView {
   const rows = batch.row_count;
   const counts = { rows, queued: rows, processing: 0, succeeded: 0, failed: 0 };
-  return { ...viewOf(batch, new Map([[batch.id, counts]])), completedAt: null };
+  const status = batch.start_at === null ? ('RUNNING' as const) : ('SCHEDULED' as const);
+  const asAccepted = { ...batch, status, started_total_minor: null, cancel_reason: null, closed_at: null };
+  return viewOf(asAccepted, new Map([[batch.id, counts]]));
 }

@@ -2,11 +2,30 @@
 import { DAY_MS } from '../../domain/clock.ts';
 import { formatAmount, type AccountCurrency } from '../../domain/money.ts';
 import { PURCHASE_STATUSES } from '../../domain/states.ts';
+import type { JobStatus } from '../../jobs/rules.ts';
 import type { LinkedInstallView } from '../../esims/installing.ts';
 import type { Language } from '../../esims/install-texts/languages.ts';
 
 /** Of an account, with rows that have not begun: 2,500 purchases, more than 20 minutes of work ahead. */
 export const MAX_BEGINNING_BATCHES = 5;
+/** Of an account, ordered for later. They are 25,000 purchases at most. */
+export const MAX_SCHEDULED_BATCHES = 50;
+/** Later prices are nobody's plan. */
+export const MAX_START_AHEAD_MS = 90 * DAY_MS;
+/** A start that had no exchange rate, or no turn, for so long is given up. */
+export const MAX_START_LATE_MS = DAY_MS;
+
+/** Why a batch that was ordered for later bought nothing. */
+export const CANCEL_REASONS = [
+  'CANCELLED',
+  'CALLER_NOT_ALLOWED',
+  'INSUFFICIENT_BALANCE',
+  'PRICE_ABOVE_MAX',
+  'KEY_BUDGET_EXCEEDED',
+  'NOT_STARTED_IN_TIME',
+] as const;
+export type CancelReason = (typeof CANCEL_REASONS)[number];
+
 /**
  * E-mails to travellers of an account: money of the sandbox is free, and a stolen key must not send mail to
  * strangers without a limit. Two and ten batches of the largest size.
@@ -31,7 +50,7 @@ export interface BatchRowCommand {
   readonly language?: Language | undefined;
 }
 
-export const BATCH_STATUSES = ['PROCESSING', 'COMPLETED'] as const;
+export const BATCH_STATUSES = ['SCHEDULED', 'PROCESSING', 'COMPLETED', 'CANCELLED'] as const;
 export type BatchStatus = (typeof BATCH_STATUSES)[number];
 
 /** QUEUED: not begun. Otherwise the status of its purchase. */
@@ -52,7 +71,8 @@ export interface BatchCounts {
  */
 export function rowProblems(
   rows: readonly BatchRowCommand[],
-  now: Date,
+  /** When it is bought, which may be later. */
+  { now, startAt = now }: { readonly now: Date; readonly startAt?: Date | undefined },
   findOnSale: (packageCode: string) => { readonly unusedValidDays: number } | undefined,
 ): string[] {
   const firstOf = new Map<string, number>();
@@ -68,9 +88,10 @@ export function rowProblems(
     if (sendAt !== undefined) {
       if (email === undefined) wrong('sendAt', 'needs an email');
       if (sendAt < now) wrong('sendAt', 'must not be in the past');
+      else if (sendAt < startAt) wrong('sendAt', 'must not be before startAt');
       if (sendAt.getTime() > now.getTime() + MAX_SEND_AHEAD_MS)
         wrong('sendAt', 'must be at most a year ahead');
-      else if (item && sendAt.getTime() >= now.getTime() + item.unusedValidDays * DAY_MS)
+      else if (item && sendAt.getTime() >= startAt.getTime() + item.unusedValidDays * DAY_MS)
         wrong(
           'sendAt',
           `must be before the eSIM expires unused, ${item.unusedValidDays} days after it is bought`,
@@ -81,7 +102,9 @@ export function rowProblems(
   });
 }
 
-export function batchStatus({ queued, processing }: BatchCounts): BatchStatus {
+export function batchStatus(status: JobStatus, { queued, processing }: BatchCounts): BatchStatus {
+  if (status === 'SCHEDULED') return 'SCHEDULED';
+  if (status === 'STOPPED') return 'CANCELLED';
   return queued + processing === 0 ? 'COMPLETED' : 'PROCESSING';
 }
 

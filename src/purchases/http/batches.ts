@@ -40,6 +40,7 @@ import {
   BATCH_CSV_COLUMNS,
   BATCH_ROW_STATUSES,
   BATCH_STATUSES,
+  CANCEL_REASONS,
   type BatchRowView,
   EMAIL_STATUSES,
 } from '../batches/rules.ts';
@@ -105,6 +106,9 @@ const batchBody = namedObject('BatchRequest', {
     )
     .optional()
     .describe('Nothing is ordered where the rows cost more'),
+  startAt: timeField({
+    description: 'When the rows are bought, at most 90 days ahead, at the prices of then; at once without it',
+  }).optional(),
 });
 
 const batchQuery = z.object(pageFields);
@@ -119,12 +123,22 @@ const counts = namedObject('BatchCounts', {
 
 const batch = {
   batchId: z.string().meta({ example: 'batch-7c9e6679f4a84ba3a2c1f0d3b5e60a11' }),
-  status: z.enum(BATCH_STATUSES).describe('COMPLETED: every row has ended'),
+  status: z
+    .enum(BATCH_STATUSES)
+    .describe(
+      'SCHEDULED: waits for `startAt`. COMPLETED: every row has ended. CANCELLED: nothing was bought',
+    ),
+  cancelReason: z
+    .enum([...CANCEL_REASONS, ''])
+    .describe('Why it was cancelled, also as the `reason` of its rows; empty otherwise'),
   counts,
-  totalPrice: money('What all rows cost together, by the prices of the order'),
+  totalPrice: money(
+    'What all rows cost together: by the prices of the order, and of the start once it has started',
+  ),
   currency: z.enum(ACCOUNT_CURRENCIES),
   createdAt: isoTime('When it was ordered'),
-  completedAt: text('ISO 8601; empty until it is completed'),
+  startAt: text('ISO 8601; empty for one that began at once'),
+  completedAt: text('ISO 8601; empty until it is completed or cancelled'),
 };
 
 const batchSummary = namedObject('Batch', batch);
@@ -162,6 +176,8 @@ const batchCsvSchema = text(
 const presentBatch = (view: BatchView) => ({
   ...view,
   currency: view.totalPrice.currency,
+  cancelReason: view.cancelReason ?? ('' as const),
+  startAt: view.startAt ?? '',
   completedAt: view.completedAt ?? '',
 });
 
@@ -197,11 +213,13 @@ export const batchRoutes: readonly Route<PurchaseCases>[] = [
     description:
       'Up to 500 eSIMs, paid from the wallet, one purchase a row. All rows are checked first: one wrong row, and nothing is ordered. ' +
       'Prices are frozen now. A row with an e-mail address sends the traveller the install link. ' +
-      'Send an `Idempotency-Key`, and a repeated request can never order twice.',
+      'With `startAt` all this is checked now, but prices, wallet and the caller’s permission count at the start: where they do not suffice ' +
+      'then, nothing is bought. Send an `Idempotency-Key`, and a repeated request can never order twice.',
     async handle({ cases, principal, body, context, idempotency }) {
-      const { rows, maxTotalPrice } = body;
+      const { rows, maxTotalPrice, startAt } = body;
       const command = {
         rows,
+        startAt,
         maxTotalPrice: maxTotalPrice && {
           amountMinor: maxTotalPrice.amount,
           currency: maxTotalPrice.currency,
@@ -232,6 +250,15 @@ export const batchRoutes: readonly Route<PurchaseCases>[] = [
       const { batch: view, rows } = await cases.getBatch(principal, params.batchId, query);
       return { ...presentBatch(view), ...presentPage({ ...rows, items: rows.items.map(presentRow) }) };
     },
+  }),
+  routes.post(`${PATH}/{batchId}/cancel`, {
+    errors: ['BATCH_STARTED'],
+    answer: [200, 'It is cancelled: nothing is bought', acceptedBatchSchema],
+    operationId: 'cancelBatch',
+    summary: 'Cancel a batch that waits for its start',
+    description: 'To change one, cancel it and order the changed rows. Repeating it changes nothing.',
+    handle: async ({ cases, principal, params }) =>
+      presentBatch(await cases.cancelBatch(principal, params.batchId)),
   }),
   routes.get(`${PATH}/{batchId}/csv`, {
     answer: {

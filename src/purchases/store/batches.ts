@@ -5,11 +5,19 @@
 import { sql } from 'kysely';
 import { DAY_MS } from '../../domain/clock.ts';
 import type { AccountCurrency } from '../../domain/money.ts';
-import { insertJob, type Job, type JobFields } from '../../jobs/store/jobs.ts';
+import {
+  closeJob,
+  findJob,
+  insertJob,
+  updateJob,
+  type Job,
+  type JobFields,
+  type JobRow,
+} from '../../jobs/store/jobs.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { lockByName } from '../../platform/database/transactions.ts';
 import { enqueueWebhook, subscribers, type PendingMessages } from '../../webhooks/store/messages.ts';
-import type { BatchCounts, BatchRowCommand, BatchRowView } from '../batches/rules.ts';
+import type { BatchCounts, BatchRowCommand, BatchRowView, CancelReason } from '../batches/rules.ts';
 import type { PurchaseInput } from '../purchase.ts';
 
 export interface NewBatch {
@@ -24,6 +32,10 @@ export interface NewBatch {
   readonly maxBeginning: number;
   /** E-mails that an account may ask for within a day; null: any number. */
   readonly maxEmailsADay: number;
+  /** Of batches that wait for their start. */
+  readonly maxScheduled: number;
+  /** Bought then, at the prices of then. */
+  readonly later?: { readonly startAt: Date; readonly caller: string; readonly maxTotalMinor: bigint | null };
 }
 
 /** Its workflow starts at once. The sweep starts it if that failed. */
@@ -37,24 +49,31 @@ export async function insertBatch(
   trx: WorldDb,
   batch: NewBatch,
 ): Promise<JobFields | 'too-many-batches' | 'too-many-emails'> {
-  const { id, accountId, now, rows, maxEmailsADay } = batch;
+  const { id, accountId, now, rows, maxEmailsADay, later } = batch;
   await lockByName(trx, `batches of ${accountId}`);
   const emails = rows.filter(({ email }) => email !== undefined).length;
   const before = await countBefore(trx, accountId, now);
-  if (before.beginning >= batch.maxBeginning) return 'too-many-batches';
+  if (later ? before.scheduled >= batch.maxScheduled : before.beginning >= batch.maxBeginning)
+    return 'too-many-batches';
   if (emails > 0 && before.emails + emails > maxEmailsADay) return 'too-many-emails';
   return insertJob(
     trx,
     {
       id,
       kind: 'order',
-      status: 'RUNNING',
+      ...(later
+        ? {
+            status: 'SCHEDULED',
+            start_at: later.startAt,
+            caller: later.caller,
+            max_total_minor: later.maxTotalMinor,
+          }
+        : { status: 'RUNNING', next_check_at: new Date(now.getTime() + FIRST_CHECK_MS) }),
       account_id: accountId,
       sender_name: batch.senderName,
       email_count: emails,
       total_minor: batch.totalMinor,
       currency: batch.currency,
-      next_check_at: new Date(now.getTime() + FIRST_CHECK_MS),
       created_at: now,
     },
     rows.map(({ terms, email, ...row }, index) => ({
@@ -73,18 +92,20 @@ export async function insertBatch(
 
 async function countBefore(trx: WorldDb, accountId: string, now: Date) {
   const since = new Date(now.getTime() - DAY_MS);
-  const { rows } = await sql<{ beginning: number; emails: number }>`
-    select (select count(*)::integer from jobs where kind = 'order' and account_id = ${accountId} and all_begun_at is null) as beginning,
+  const { rows } = await sql<{ beginning: number; scheduled: number; emails: number }>`
+    select count(*) filter (where status = 'RUNNING')::integer as beginning,
+           count(*) filter (where status = 'SCHEDULED')::integer as scheduled,
            (select coalesce(sum(email_count), 0)::integer from jobs
-             where kind = 'order' and account_id = ${accountId} and created_at > ${since}) as emails`.execute(
+             where kind = 'order' and account_id = ${accountId} and created_at > ${since}) as emails
+      from jobs where kind = 'order' and account_id = ${accountId} and all_begun_at is null and closed_at is null`.execute(
     trx,
   );
-  return rows[0] ?? { beginning: 0, emails: 0 };
+  return rows[0] ?? { beginning: 0, scheduled: 0, emails: 0 };
 }
 
 /** A row's outcome, where `row` is in `job_rows` and `purchase` its purchase, if there is one. */
 const STATUS = sql<BatchRowView['status']>`
-  coalesce(purchase.status, case row.status when 'REFUSED' then 'FAILED' else 'QUEUED' end)`;
+  coalesce(purchase.status, case when row.status in ('REFUSED', 'SKIPPED') then 'FAILED' else 'QUEUED' end)`;
 
 /** By batch. While it is open its purchases say how it stands, afterwards its own row. */
 export async function countRows(db: WorldDb, batches: readonly Job[]): Promise<Map<string, BatchCounts>> {
@@ -92,9 +113,9 @@ export async function countRows(db: WorldDb, batches: readonly Job[]): Promise<M
   const counted = open.length === 0 ? [] : await countOpen(db, open);
   const byId = new Map(counted.map(({ job_id, ...counts }) => [job_id, counts]));
   return new Map(
-    batches.map(({ id, row_count: rows, counts: { done, refused } }) => [
+    batches.map(({ id, row_count: rows, counts: { done, refused, skipped } }) => [
       id,
-      { ...(byId.get(id) ?? { queued: 0, processing: 0, succeeded: done, failed: refused }), rows },
+      { ...(byId.get(id) ?? { queued: 0, processing: 0, succeeded: done, failed: refused + skipped }), rows },
     ]),
   );
 }
@@ -177,6 +198,82 @@ export async function settleBatchRows(trx: WorldDb, batchId: string, now: Date):
   );
 }
 
+/** Batches whose start has come by the database's clock, the first to start first. */
+export async function listDueStarts(db: WorldDb, limit: number): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select id from jobs where status = 'SCHEDULED' and start_at <= clock_timestamp()
+     order by start_at limit ${limit}`.execute(db);
+  return rows.map(({ id }) => id);
+}
+
+export interface ScheduledBatch extends JobFields {
+  /** Since its start was due; negative before. */
+  readonly late_ms: number;
+  /** Others of the account that have not begun all their rows. */
+  readonly beginning: number;
+}
+
+/** For the transaction. Undefined where another one has it, or it does not wait for its start any more. */
+export async function lockScheduled(trx: WorldDb, batchId: string): Promise<ScheduledBatch | undefined> {
+  const { rows } = await sql<ScheduledBatch>`
+    select jobs.*, (extract(epoch from clock_timestamp() - start_at) * 1000)::integer as late_ms,
+           (select count(*)::integer from jobs other where other.kind = 'order' and other.account_id = jobs.account_id
+               and other.status = 'RUNNING' and other.all_begun_at is null) as beginning
+      from jobs where id = ${batchId} and status = 'SCHEDULED' for update skip locked`.execute(trx);
+  return rows[0];
+}
+
+/** Lets the workers buy its rows by these terms; a row without terms is refused. */
+export async function startBatch(
+  trx: WorldDb,
+  batchId: string,
+  {
+    rows,
+    totalMinor,
+    now,
+  }: {
+    readonly rows: readonly { readonly row_number: number; readonly terms: PurchaseInput | undefined }[];
+    readonly totalMinor: bigint;
+    readonly now: Date;
+  },
+): Promise<void> {
+  for (const { row_number, terms } of rows)
+    if (terms) await setTerms(trx, { job_id: batchId, row_number }, terms);
+    else await closeRefused(trx, { job_id: batchId, row_number }, { reason: 'PACKAGE_WITHDRAWN', now });
+  const next_check_at = new Date(now.getTime() + FIRST_CHECK_MS);
+  await updateJob(trx, batchId, {
+    ...{ status: 'RUNNING', next_check_at },
+    started_total_minor: totalMinor === 0n ? null : totalMinor,
+  });
+}
+
+const setTerms = (
+  trx: WorldDb,
+  { job_id, row_number }: Pick<JobRow, 'job_id' | 'row_number'>,
+  terms: PurchaseInput,
+) =>
+  trx
+    .updateTable('job_rows')
+    .set({ terms: JSON.stringify(terms) })
+    .where('job_id', '=', job_id)
+    .where('row_number', '=', row_number)
+    .execute();
+
+/** Ends it with nothing bought, and tells its merchant. */
+export async function cancelScheduled(
+  trx: WorldDb,
+  { id }: Pick<JobFields, 'id'>,
+  { reason, now }: { readonly reason: CancelReason; readonly now: Date },
+  pending: PendingMessages,
+): Promise<void> {
+  await sql`
+    update job_rows row set status = 'SKIPPED', detail = ${reason}, closed_at = ${now}, terms = null, ${emailOver(now)}
+     where job_id = ${id} and closed_at is null`.execute(trx);
+  await closeJob(trx, id, { status: 'STOPPED', cancel_reason: reason }, now);
+  const closed = await findJob(trx, id, 'order');
+  if (closed) await enqueueCompleted(trx, closed, now, pending);
+}
+
 /** Whether an e-mail of its rows is due. */
 export async function hasDueEmails(db: WorldDb, batchId: string, now: Date): Promise<boolean> {
   const due = await db
@@ -200,7 +297,7 @@ export async function enqueueCompleted(
     .select(subscribers('batch.completed', sql.ref('jobs.account_id')).as('subscribers'))
     .where('id', '=', batchId)
     .executeTakeFirstOrThrow();
-  const facts = { batchId, rows, succeeded: counts.done, failed: counts.refused };
+  const facts = { batchId, rows, succeeded: counts.done, failed: counts.refused + counts.skipped };
   await enqueueWebhook(
     trx,
     { event: 'batch.completed', key: batchId, subject: null, accountId, ...to, facts, at: now },

@@ -3,7 +3,7 @@ import type { ColumnType, Generated, GeneratedAlways, JSONColumnType } from 'kys
 import type { AccountCurrency } from '../../domain/money.ts';
 import type { PackageType, PaymentMethod, PurchaseStatus, SupplierOrderState } from '../../domain/states.ts';
 import type { ChargeQuote } from '../../payments/rules.ts';
-import type { EmailStatus } from '../batches/rules.ts';
+import type { CancelReason, EmailStatus } from '../batches/rules.ts';
 import type { PurchaseInput } from '../purchase.ts';
 
 export interface PurchasesTable {
@@ -145,6 +145,14 @@ declare module '../../jobs/store/tables.ts' {
     currency: Generated<AccountCurrency>;
     /** Every row has its purchase, or was refused. */
     all_begun_at: Date | null;
+    /** Of a batch that was ordered for later. */
+    start_at: Date | null;
+    /** The id of the key or of the member that ordered it. */
+    caller: string | null;
+    max_total_minor: bigint | null;
+    /** By the prices at its start; `total_minor`: when it was ordered. */
+    started_total_minor: bigint | null;
+    cancel_reason: CancelReason | null;
   }
 
   /**
@@ -155,7 +163,7 @@ declare module '../../jobs/store/tables.ts' {
     reference: Generated<string>;
     package_code: Generated<string>;
     /** The PurchaseInput that the API has signed; null once the row is closed. */
-    terms: ColumnType<PurchaseInput | null, string | undefined, null>;
+    terms: ColumnType<PurchaseInput | null, string | undefined, string | null>;
     /** Personal data: blanked some time after `email_closed_at`, and in no log and no workflow. */
     email: string | null;
     language: string | null;
