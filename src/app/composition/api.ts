@@ -25,6 +25,8 @@ import { composeSandboxSupplier } from './vendors.ts';
 import { composeWebhookEngine, composeWebhooks } from './webhooks.ts';
 import { createWorldUseCases } from './world-use-cases.ts';
 
+type WorldDeps = Parameters<typeof createWorldUseCases>[0];
+
 export function composeApi(context: ProcessContext) {
   const { config, secrets, logger } = context;
   const events = createEvents(logger, undefined, context.metrics?.people);
@@ -103,7 +105,7 @@ function composeApiWorld(
   world: WorldConfig,
   { redis, accounts }: { readonly redis: RedisServices; readonly accounts: AccountsDb },
 ) {
-  const { environment, timings, esimFreshMs, topUpsFreshMs, closedPaymentFreshMs } = world;
+  const { environment, timings } = world;
   const { temporal, checks, close, ...ports } = openConnections(context, world, redis);
   const { db, events, installData } = ports;
   // This process orders nothing: it only reads from the supplier.
@@ -118,7 +120,7 @@ function composeApiWorld(
     onError: notRefreshed(events, `${environment} catalogue`),
   });
   const webhooks = composeWebhooks(context, environment, systemClock);
-  const deps: Parameters<typeof createWorldUseCases>[0] = {
+  const deps: WorldDeps = {
     ...ports,
     accounts,
     supplier,
@@ -132,20 +134,7 @@ function composeApiWorld(
     completeBodies: (bodies, reader) => completeBodies({ db, installData }, bodies, reader),
     clock: systemClock,
     catalogue,
-    settings: {
-      timings,
-      esimFreshMs,
-      topUpsFreshMs,
-      closedPaymentFreshMs,
-      priceLimits: world.priceLimits,
-      rateMaxAgeMs: context.config.rates.maxAgeMs,
-      mobileMoneyCurrency: context.config.mobileMoneyCurrency,
-      unpaidLimits: context.config.unpaidLimits,
-      travellerEmails: {
-        isAvailable: context.secrets.mail !== undefined,
-        maxADay: MAX_EMAILS_A_DAY[environment],
-      },
-    },
+    settings: settingsOf(context, world),
     idSecret: Buffer.from(context.secrets.idSecret),
     terms: composeTerms(context, environment),
   };
@@ -174,6 +163,25 @@ function composeApiWorld(
       catalogue.stop();
       sandboxSupplier?.close();
       return close();
+    },
+  };
+}
+
+/** What the use cases of one environment go by. */
+function settingsOf({ config, secrets }: ProcessContext, world: WorldConfig): WorldDeps['settings'] {
+  const { environment, timings, esimFreshMs, topUpsFreshMs, closedPaymentFreshMs } = world;
+  return {
+    timings,
+    esimFreshMs,
+    topUpsFreshMs,
+    closedPaymentFreshMs,
+    priceLimits: world.priceLimits,
+    rateMaxAgeMs: config.rates.maxAgeMs,
+    mobileMoneyCurrency: config.mobileMoneyCurrency,
+    unpaidLimits: config.unpaidLimits,
+    travellerEmails: {
+      isAvailable: secrets.mail !== undefined,
+      maxADay: MAX_EMAILS_A_DAY[environment],
     },
   };
 }

@@ -111,7 +111,9 @@ export const totalOf = ({ currency }: Account, rows: readonly RowTerms[]): Money
   currency,
 });
 
-/** INSUFFICIENT_BALANCE, KEY_BUDGET_EXCEEDED. Other purchases may still spend it first: rows are refused then. */
+/**
+ * INSUFFICIENT_BALANCE, KEY_BUDGET_EXCEEDED. Other purchases may still spend it first: rows are refused then.
+ */
 export async function requirePayable(
   deps: Pick<BatchDeps, 'db' | 'catalogue' | 'clock'>,
   principal: Principal,

@@ -117,8 +117,8 @@ function outcomeOf(error: unknown): 'later' | CancelReason {
 }
 
 /**
- * Ends a batch that waits for its start: nothing is bought. Repeating it changes nothing. BATCH_NOT_FOUND, and
- * BATCH_STARTED once it has begun.
+ * Ends a batch that waits for its start: nothing is bought. Repeating it changes nothing. BATCH_NOT_FOUND,
+ * and BATCH_STARTED once it has begun.
  */
 export async function cancelBatch(
   deps: ScheduledDeps,
