@@ -291,7 +291,7 @@ export const operatorSearchRoutes: readonly Route<OperatorCases>[] = [
     operationId: 'search',
     summary: 'Find what an id leads to',
     description:
-      'Purchases and fundings by their id, a reference or id of the gateway, of a refund or of a dispute there, the supplier’s order number, the id, ' +
+      'Purchases and fundings by their id, the shop’s own reference, a reference or id of the gateway, of a refund or of a dispute there, the supplier’s order number, the id, ' +
       'number or ICCID of an eSIM, the id of a batch, a quote, a webhook message, an event, an operator action or a request; other webhook ' +
       'messages, webhook endpoints, batches, quotes, batch repairs, gateway events without a payment, API keys, members and requests by id; ' +
       'accounts by id or a part of their name or of an e-mail address. For roles that see them: differences by id, people by id or e-mail ' +

@@ -6,6 +6,7 @@ import { isoTime, money, timeline, text, namedObject } from '../../platform/http
 import { moneyJson } from '../../platform/http/json.ts';
 import type { View } from '../../platform/http/present.ts';
 import type { PaymentInstructions } from '../port.ts';
+import { ownFields, presentOwn } from './own-details.ts';
 import type { FundingView, PaymentView } from '../views.ts';
 
 /** What opening a payment may be refused with. */
@@ -50,6 +51,7 @@ const funding = {
   currency: z.enum(ACCOUNT_CURRENCIES),
   ...paymentFields,
   reason: text('Why, when FAILED', 'PAYMENT_EXPIRED').optional(),
+  ...ownFields,
 };
 
 export const fundingSchema = namedObject('Funding', funding);
@@ -106,6 +108,7 @@ export function presentFunding(view: FundingView): View<z.output<typeof fundingS
     currency: view.amount.currency as AccountCurrency,
     ...presentPayment(view, view.amount),
     ...(view.status === 'FAILED' && view.reason !== null ? { reason: view.reason } : {}),
+    ...presentOwn(view),
   };
 }
 

@@ -4,6 +4,7 @@ import { DomainError } from '../../domain/errors.ts';
 import { isId } from '../../domain/ids.ts';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
 import { PACKAGE_TYPES, PURCHASE_STATUSES } from '../../domain/states.ts';
+import { ownFields, presentOwn } from '../../payments/http/own-details.ts';
 import {
   fundingStatusSchema,
   paymentFields,
@@ -54,6 +55,7 @@ const purchaseFields = {
       'PENDING: waits for money. PROCESSING: paid, not delivered yet. SUCCESS: delivered. FAILED: ended without.',
     ),
   reason: text('Why, when FAILED', 'PACKAGE_UNAVAILABLE').optional(),
+  ...ownFields,
 };
 
 const basePurchase = {
@@ -199,6 +201,7 @@ function presentOutcome(view: PurchaseView) {
     transactionId: view.transaction_id,
     status: view.status,
     ...(view.status === 'FAILED' && view.reason !== null ? { reason: view.reason } : {}),
+    ...presentOwn(view),
   };
 }
 

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { isId } from '../../domain/ids.ts';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
 import { PAYMENT_METHODS, PURCHASE_STATUSES } from '../../domain/states.ts';
+import { ownFields, presentOwn } from '../../payments/http/own-details.ts';
 import {
   count,
   isoTime,
@@ -13,7 +14,8 @@ import {
   dataObject,
 } from '../../platform/http/answer-fields.ts';
 import { merchantRoutes } from '../../platform/http/define-routes.ts';
-import { choiceField, idParameter, timeField } from '../../platform/http/fields.ts';
+import { choiceField, idParameter, soughtField, timeField } from '../../platform/http/fields.ts';
+import { MAX_REFERENCE_CHARACTERS } from '../../platform/http/limits.ts';
 import {
   afterField,
   eitherPageOrAfter,
@@ -48,8 +50,13 @@ const transactionsQuery = z
     paymentMethod: choiceField(PAYMENT_METHODS, { description: 'Only paid for in this way' }).optional(),
     from: timeField({ description: 'Only opened from this time on' }).optional(),
     to: timeField({ description: 'Only opened before this time' }).optional(),
+    reference: soughtField({
+      max: MAX_REFERENCE_CHARACTERS,
+      description: 'Only with this reference of yours, in full',
+      example: 'order-1001',
+    }).optional(),
     search: searchField(
-      'A transaction id, `esimId` or ICCID, or a part of a transaction id, ICCID or package name; empty means no filter',
+      'A transaction id, `esimId`, ICCID or reference of yours, or a part of a transaction id, ICCID or package name; empty means no filter',
     ),
     after: afterField((text) => isId('transaction', text)),
   })
@@ -70,6 +77,7 @@ const transactionItemSchema = namedObject('TransactionListItem', {
   dataBytes: count('The data of the package, in bytes').nullable(),
   esimId: z.string().nullable().meta({ example: 'esim-0f8fad5bd9cb469fa16570867728950e' }),
   iccid: text('null until it is known').nullable(),
+  ...ownFields,
   createdAt: isoTime('When it was opened'),
   closedAt: isoTime('When it succeeded or failed; null while it is open').nullable(),
 });
@@ -100,7 +108,9 @@ export const transactionRoutes: readonly Route<PurchaseCases>[] = [
         after: after || undefined,
       });
       const { totalIsMinimum, next } = found;
-      return { ...presentPage(found), totalIsMinimum, nextCursor: next ?? '' };
+      const page = presentPage(found);
+      const items = page.items.map((item) => ({ ...item, ...presentOwn(item) }));
+      return { ...page, items, totalIsMinimum, nextCursor: next ?? '' };
     },
   }),
   routes.get('/api/esim/transactions/{transactionId}', {
