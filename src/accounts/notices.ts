@@ -99,7 +99,7 @@ const WORDS = {
     subject: 'Where your buyers are sent back to has changed',
     says: ({ by, accountName, environment }) =>
       `${by} changed the hosts that buyers of ${accountName ?? 'your account'} may be sent back to after they paid, in the ${environment ?? 'test'} environment.`,
-    otherwise: 'correct the list at once, on the page "Account", and look at the members',
+    otherwise: 'correct the list at once, on the page "Webhooks", and look at the members',
   },
   'owner-added': {
     subject: 'An account has a new owner',

@@ -1,5 +1,7 @@
 // What callers say for themselves: it comes back with what was opened, and nothing wrong moves money.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { replaceReturnHosts } from '../../src/accounts/store/return-hosts.ts';
+import { forgetBuyerEmails } from '../../src/payments/store/buyer-details.ts';
 import { startApi, type Ask, type Reply, type TestApi } from '../support/http/api.ts';
 
 let api: TestApi;
@@ -27,28 +29,21 @@ const problemsOf = ({ json }: Reply): string[] =>
   (json as { error: { fields: { field: string }[] } }).error.fields.map(({ field }) => field);
 
 async function nothingOpened(work: () => Promise<void>): Promise<void> {
+  const mine = (table: 'fundings' | 'payments') =>
+    api.shop.owner.selectFrom(table).select('account_id').where('account_id', '=', api.shop.accountId('usd'));
   const rows = async () => ({
     balance: await api.shop.balance('usd'),
     purchases: await api.shop.purchases('usd'),
-    fundings: (await api.shop.owner.selectFrom('fundings').select('transaction_id').execute()).length,
-    payments: (await api.shop.owner.selectFrom('payments').select('reference').execute()).length,
+    fundings: (await mine('fundings').execute()).length,
+    payments: (await mine('payments').execute()).length,
   });
   const before = await rows();
   await work();
   expect(await rows()).toEqual(before);
 }
 
-const allow = async (...hosts: string[]) => {
-  const account = await api.shop.owner
-    .selectFrom('wallets')
-    .select('account_id')
-    .where('currency', '=', 'USD')
-    .executeTakeFirstOrThrow();
-  await api.shop.owner
-    .insertInto('return_hosts')
-    .values({ ...account, hosts, changed_at: new Date(), changed_by: 'a test' })
-    .execute();
-};
+const allow = (...hosts: string[]) =>
+  replaceReturnHosts(api.shop.db, { accountId: api.shop.accountId('usd'), changedBy: 'a test' }, hosts);
 
 describe('reference and metadata', () => {
   it('come back with a purchase, its webhook, the list, the filter and the searches', async () => {
@@ -67,9 +62,7 @@ describe('reference and metadata', () => {
     expect((await read('/api/search?text=order-1001')).json).toMatchObject({
       data: { items: [{ kind: 'purchase', id, foundBy: 'reference' }] },
     });
-    expect((await read('/api/esim?search=order-1001')).json).toMatchObject({
-      data: { pagination: { totalItems: 1 } },
-    });
+    expect((await read('/api/esim/my-esims?search=order-1001')).json).toMatchObject({ total: 1 });
     const { items } = ((await read('/api/events')).json as { data: { items: { body: object }[] } }).data;
     expect(items.map((item) => JSON.stringify(item)).join()).toContain('order-1001');
   });
@@ -163,7 +156,7 @@ describe('a reference that is to be unique', () => {
     for (const reply of lost) expect(reply).toMatchObject(REFUSED);
     expect(lost[0]?.text).toContain(`used by ${won ? idOf(won) : ''}`);
     expect(before - (await api.shop.balance('usd'))).toBe(12_50n);
-    expect(await api.shop.purchases('usd')).toHaveLength(1);
+    expect(await api.shop.purchases('usd')).toBe(1);
   });
 
   it('is one for purchases and fundings, by wallet and by card', async () => {
@@ -181,7 +174,6 @@ describe('a reference that is to be unique', () => {
     const byCard = { ...UNIQUE, paymentMethod: 'CARD' };
     const replies = await Promise.all([buy(byCard), fund(UNIQUE), buy(byCard), fund(UNIQUE)]);
     expect(replies.filter(({ status }) => status === 201)).toHaveLength(1);
-    expect(await api.shop.owner.selectFrom('payments').select('reference').execute()).toHaveLength(1);
   });
 
   it('is the same purchase for the same Idempotency-Key', async () => {
@@ -256,5 +248,35 @@ describe('a return address', () => {
     await allow('localhost:3000');
     expect((await fund({ successUrl: 'http://localhost:3000/ok' })).status).toBe(201);
     expect((await fund({ successUrl: 'http://localhost:4000/ok' })).status).toBe(400);
+  });
+});
+
+describe('the buyer of a checkout', () => {
+  const BY_CARD = { paymentMethod: 'CARD', customerEmail: 'Buyer@Example.com' };
+  const keep = () =>
+    api.shop.owner
+      .selectFrom('buyer_details')
+      .select(['transaction_id', 'customer_email'])
+      .where('customer_email', '=', 'Buyer@Example.com')
+      .execute();
+
+  it('is in no answer, no event and no workflow, and is forgotten after 30 days', async () => {
+    const bought = await buy(BY_CARD);
+    expect((await buy({ ...BY_CARD, paymentMethod: 'WALLET' })).status).toBe(201);
+    const id = api.idOf(idOf(bought));
+    expect(await keep()).toEqual([{ transaction_id: id, customer_email: 'Buyer@Example.com' }]);
+    const seen = await Promise.all(
+      [`/api/esim/transactions/${id}`, '/api/esim/transactions', '/api/events'].map(read),
+    );
+    expect(
+      [bought, ...seen]
+        .map(({ text }) => text)
+        .join()
+        .toLowerCase(),
+    ).not.toContain('buyer@example');
+    await forgetBuyerEmails(api.shop.db, new Date(Date.now() - 60_000));
+    expect(await keep()).toHaveLength(1);
+    await forgetBuyerEmails(api.shop.db, new Date(Date.now() + 60_000));
+    expect(await keep()).toEqual([]);
   });
 });

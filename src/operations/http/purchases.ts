@@ -18,6 +18,8 @@ import {
   yesNo,
   dataObject,
   namedObject,
+  ownFields,
+  presentOwn,
 } from '../../platform/http/answer-fields.ts';
 import { soughtField, wholeNumberField } from '../../platform/http/fields.ts';
 import { MAX_EMAIL_CHARACTERS } from '../../platform/http/limits.ts';
@@ -94,6 +96,7 @@ const purchaseTimelineSchema = dataObject('PurchaseTimeline', {
   accountName: word,
   batchId: word.describe('The batch that it belongs to; also the id of its workflow'),
   paymentMethod: z.enum(PAYMENT_METHODS).nullable(),
+  ...ownFields,
   amount: money('The price, or what a wallet is funded with').nullable(),
   currency: currency.nullable(),
   attention: z.object({ reason: z.enum([...ATTENTION_REASONS, OTHER]), since: time }).nullable(),
@@ -200,6 +203,7 @@ const presentTimeline = (
   timeline: Timeline & { readonly accountName: string | null },
 ): Data<typeof purchaseTimelineSchema> => ({
   ...timeline,
+  ...presentOwn(timeline),
   reason: timeline.reason === null ? null : knownOr(FAILURES)(timeline.reason),
   attention: timeline.attention && {
     ...timeline.attention,

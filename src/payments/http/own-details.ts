@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { emailField } from '../../accounts/http/shared.ts';
 import type { Metadata, OwnDetails } from '../../domain/own-details.ts';
-import { text } from '../../platform/http/answer-fields.ts';
+import { METADATA_EXAMPLE } from '../../platform/http/answer-fields.ts';
 import { isCleanText, nameTextField, textField } from '../../platform/http/fields.ts';
 import {
   MAX_METADATA_KEY_CHARACTERS,
@@ -16,7 +16,6 @@ import {
 export const OWN_DETAILS_ERRORS = ['REFERENCE_ALREADY_USED', 'RETURN_URL_NOT_ALLOWED'] as const;
 
 const KEY = new RegExp(`^[A-Za-z0-9_.-]{1,${MAX_METADATA_KEY_CHARACTERS}}$`);
-const METADATA_EXAMPLE = { channel: 'web', customer: '4711' };
 
 /** A key as a refusal names it: it may be anything. */
 const shownKey = (key: string): string =>
@@ -105,19 +104,3 @@ export function ownDetailsIn(body: Given): OwnDetails {
   const { reference, uniqueReference, metadata: own, customerEmail, successUrl, cancelUrl } = body;
   return { reference, uniqueReference, metadata: own, customerEmail, successUrl, cancelUrl };
 }
-
-/** Part of an answer. */
-export const ownFields = {
-  reference: text('Yours; empty if there is none', 'order-1001'),
-  metadata: z
-    .record(z.string(), z.string())
-    .meta({ description: 'Yours; `{}` if there is none', example: METADATA_EXAMPLE }),
-};
-
-export const presentOwn = ({
-  reference,
-  metadata: own,
-}: {
-  readonly reference: string | null;
-  readonly metadata: Metadata | null;
-}) => ({ reference: reference ?? '', metadata: own ?? {} });

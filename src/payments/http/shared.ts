@@ -2,11 +2,18 @@
 import { z } from 'zod';
 import { ACCOUNT_CURRENCIES, type AccountCurrency, type Money } from '../../domain/money.ts';
 import type { PaymentMethod } from '../../domain/states.ts';
-import { isoTime, money, timeline, text, namedObject } from '../../platform/http/answer-fields.ts';
+import {
+  isoTime,
+  money,
+  timeline,
+  text,
+  namedObject,
+  ownFields,
+  presentOwn,
+} from '../../platform/http/answer-fields.ts';
 import { moneyJson } from '../../platform/http/json.ts';
 import type { View } from '../../platform/http/present.ts';
 import type { PaymentInstructions } from '../port.ts';
-import { ownFields, presentOwn } from './own-details.ts';
 import type { FundingView, PaymentView } from '../views.ts';
 
 /** What opening a payment may be refused with. */

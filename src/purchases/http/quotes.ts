@@ -1,15 +1,17 @@
 /** Prices frozen for a while. */
-import {
-  hasItsReference,
-  ownDetailsFields,
-  ownDetailsIn,
-  ownFields,
-  presentOwn,
-} from '../../payments/http/own-details.ts';
+import { hasItsReference, ownDetailsFields, ownDetailsIn } from '../../payments/http/own-details.ts';
 import { z } from 'zod';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
 import { PACKAGE_TYPES, PAYMENT_METHODS } from '../../domain/states.ts';
-import { type Data, isoTime, money, text, dataObject } from '../../platform/http/answer-fields.ts';
+import {
+  type Data,
+  isoTime,
+  money,
+  text,
+  dataObject,
+  ownFields,
+  presentOwn,
+} from '../../platform/http/answer-fields.ts';
 import { merchantRoutes } from '../../platform/http/define-routes.ts';
 import { choiceField, idParameter } from '../../platform/http/fields.ts';
 import { fromRow } from '../../platform/http/present.ts';

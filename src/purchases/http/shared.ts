@@ -4,14 +4,22 @@ import { DomainError } from '../../domain/errors.ts';
 import { isId } from '../../domain/ids.ts';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
 import { PACKAGE_TYPES, PURCHASE_STATUSES } from '../../domain/states.ts';
-import { ownFields, presentOwn } from '../../payments/http/own-details.ts';
 import {
   fundingStatusSchema,
   paymentFields,
   presentFundingStatus,
   presentPayment,
 } from '../../payments/http/shared.ts';
-import { laterText, money, timeline, text, count, namedObject } from '../../platform/http/answer-fields.ts';
+import {
+  laterText,
+  money,
+  timeline,
+  text,
+  count,
+  namedObject,
+  ownFields,
+  presentOwn,
+} from '../../platform/http/answer-fields.ts';
 import { choiceField, textField } from '../../platform/http/fields.ts';
 import { moneyJson } from '../../platform/http/json.ts';
 import { MAX_PACKAGE_CODE_CHARACTERS } from '../../platform/http/limits.ts';

@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { isId } from '../../domain/ids.ts';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
 import { PAYMENT_METHODS, PURCHASE_STATUSES } from '../../domain/states.ts';
-import { ownFields, presentOwn } from '../../payments/http/own-details.ts';
 import {
   count,
   isoTime,
@@ -12,6 +11,8 @@ import {
   yesNo,
   namedObject,
   dataObject,
+  ownFields,
+  presentOwn,
 } from '../../platform/http/answer-fields.ts';
 import { merchantRoutes } from '../../platform/http/define-routes.ts';
 import { choiceField, idParameter, soughtField, timeField } from '../../platform/http/fields.ts';
