@@ -279,4 +279,63 @@ describe('the buyer of a checkout', () => {
     await forgetBuyerEmails(api.shop.db, new Date(Date.now() + 60_000));
     expect(await keep()).toEqual([]);
   });
+
+  const checkout = async () => {
+    await allow('shop.example');
+    const urls = {
+      successUrl: 'https://shop.example/ok?id={transactionId}',
+      cancelUrl: 'https://shop.example/no',
+    };
+    const bought = await buy({ ...BY_CARD, ...urls });
+    const id = idOf(bought);
+    const asked = api.shop.vendors.charged.at(-1);
+    return { id, asked, bought, keyed: new URL(asked?.returnUrl ?? '').search };
+  };
+  const pageOf = async (id: string, query = '?'): Promise<string> =>
+    (await api.ask(`/pay/return${query}&reference=${api.idOf(id)}`)).text;
+  const paid = async (id: string): Promise<void> => {
+    api.shop.vendors.paid.add(api.idOf(id));
+    const body = { transactionId: id };
+    const confirmed = await api.ask('/api/esim/confirm-payment', { key: 'usd', body });
+    expect(confirmed.json).toMatchObject({ status: 'SUCCESS' });
+  };
+
+  it('gets the gateway’s receipt, which names the shop and leads back to it', async () => {
+    const { asked } = await checkout();
+    expect(asked).toMatchObject({
+      email: 'Buyer@Example.com',
+      shop: expect.any(String) as string,
+      cancelUrl: 'https://shop.example/no',
+      returnUrl: expect.stringMatching(/\/pay\/return\?key=[A-Za-z0-9_-]{32}$/) as string,
+    });
+  });
+
+  it('is offered to install the eSIM, alone with the key of the checkout, and for a day', async () => {
+    const { id, keyed, bought } = await checkout();
+    const install = 'Install your eSIM';
+    expect(await pageOf(id, keyed)).not.toContain(install);
+    await paid(id);
+    const page = await pageOf(id, keyed);
+    expect(page).toContain(install);
+    expect(page).toContain(`href="https://shop.example/ok?id=${api.idOf(id)}"`);
+    const other = await checkout();
+    for (const wrong of ['?', '?key=', `?key=${'A'.repeat(32)}`, other.keyed]) {
+      const shown = await pageOf(id, wrong);
+      expect(shown).toContain('Back to');
+      expect(shown).not.toContain(install);
+    }
+    const key = keyed.slice('?key='.length);
+    const seen = [
+      bought.text,
+      (await read('/api/events')).text,
+      (await read(`/api/esim/transactions/${id}`)).text,
+    ];
+    expect(seen.join()).not.toContain(key);
+    await api.shop.owner
+      .updateTable('purchases')
+      .set({ closed_at: new Date(Date.now() - 86_400_001) })
+      .where('transaction_id', '=', api.idOf(id))
+      .execute();
+    expect(await pageOf(id, keyed)).not.toContain(install);
+  });
 });
