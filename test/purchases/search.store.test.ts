@@ -53,7 +53,7 @@ const NEWEST = `booking-${String(ROWS)}`;
 it.each([
   ['t77', 'id'],
   ['r77', 'request'],
-  ['p77', 'reference'],
+  ['p77', 'gatewayReference'],
   ['i77', 'iccid'],
   ['o77', 'orderNo'],
   ['n77', 'esimTranNo'],
