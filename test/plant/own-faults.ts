@@ -17,7 +17,10 @@ export const OWN_FAULTS: readonly Fault[] = [
       "           where reference = wanted and account_id = buyer and status <> 'FAILED'\n          union all",
       "           where reference = wanted and status <> 'FAILED'\n          union all",
     ],
-    'a funding does not have its reference': ['select transaction_id from fundings\n', 'select transaction_id from fundings f\n          join purchases using (transaction_id)\n'],
+    'a funding does not have its reference': [
+      'select transaction_id from fundings\n',
+      'select transaction_id from fundings f\n          join purchases using (transaction_id)\n',
+    ],
   }),
   ...faultsIn('src/payments/store/opening.ts', OWN, {
     'a funding takes a reference that is taken': [
@@ -53,6 +56,9 @@ export const OWN_FAULTS: readonly Fault[] = [
       'coalesce(buyer.customer_email, account.email)',
       'account.email',
     ],
-    'addresses of buyers are kept for ever': ['set customer_email = null', 'set customer_email = customer_email'],
+    'addresses of buyers are kept for ever': [
+      'set customer_email = null',
+      'set customer_email = customer_email',
+    ],
   }),
 ];
