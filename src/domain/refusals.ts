@@ -48,8 +48,8 @@ const FOR_CALLER: ReadonlySet<FailureReason> = new Set([
 ]);
 
 /**
- * As it is made, and as it is read back. What a wallet lacks, a budget forbids, or has the reference already is
- * for the caller, too.
+ * As it is made, and as it is read back. What a wallet lacks, what a budget forbids, or who has the reference
+ * is for the caller, too.
  */
 export function refusalOf(reason: FailureReason, detail: string): Refusal {
   const isForCaller = FOR_CALLER.has(reason) && detail !== '';

@@ -38,7 +38,10 @@ export function openOwnDetails(
   return JSON.parse(secretBox.open(sealed, contextOf(transactionId))) as OwnDetails;
 }
 
-/** Each field that the second names is its own; metadata as a whole. A reference comes with whether it is unique. */
+/**
+ * Each field that the second names is its own; metadata as a whole. A reference comes with whether it is
+ * unique.
+ */
 export function mergeDetails(first: OwnDetails, second: OwnDetails): OwnDetails {
   const said = Object.entries(second).filter(([, value]) => value !== undefined);
   const { uniqueReference, ...kept } = first;

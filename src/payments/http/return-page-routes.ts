@@ -1,7 +1,7 @@
 /**
  * The page after a hosted checkout, and what its script asks. Public: the reference is unguessable, and the
- * answer holds nothing secret without the key of the checkout's own address (return-keys.ts). A browser has no
- * API key, so we search every environment that is on.
+ * answer holds nothing secret without the key of the checkout's own address (return-keys.ts). A browser has
+ * no API key, so we search every environment that is on.
  */
 import { z } from 'zod';
 import { DomainError } from '../../domain/errors.ts';
