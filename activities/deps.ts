@@ -31,8 +31,8 @@ export interface ActivityDeps {
   readonly checksSupplier: EsimSupplier;
   readonly installData: InstallData;
   readonly gateway: PaymentGateway;
-  /** Where hosted pages send buyers back to. */
-  readonly returnUrl: string;
+  /** Where the hosted page of this payment sends its buyer back to. */
+  readonly returnUrl: (reference: string) => string;
   /** Sandbox only: the gateway's scenario for a package. */
   readonly scenarioOf?: (packageCode: string) => string | undefined;
   readonly refundTimings: RefundTimings;

@@ -2,6 +2,7 @@ import { ApplicationFailure, Context } from '@temporalio/activity';
 import {
   KEEP_EVENTS_MS,
   KEEP_FOREIGN_EVENTS_MS,
+  KEEP_BUYER_EMAILS_MS,
   KEEP_GATEWAY_EVENTS_MS,
   KEEP_KEYS_MS,
   KEEP_QUOTES_MS,
@@ -12,6 +13,7 @@ import {
 } from '../src/platform/database/retention.ts';
 import { forgetRates } from '../src/catalogue/store/rates.ts';
 import { forgetGatewayEvents } from '../src/payments/store/gateway-events.ts';
+import { forgetBuyerEmails } from '../src/payments/store/buyer-details.ts';
 import { forgetTravellerEmails } from '../src/purchases/store/batch-emails.ts';
 import { forgetEvents } from '../src/webhooks/store/feed.ts';
 import { forgetQuotes } from '../src/purchases/store/quotes.ts';
@@ -87,9 +89,10 @@ async function deleteOldRows({ db, clock }: ActivityDeps): Promise<string> {
   const rates = await forgetRates(db, new Date(now - KEEP_RATES_MS), isOver);
   const quotes = await forgetQuotes(db, new Date(now - KEEP_QUOTES_MS), isOver);
   const emails = await forgetTravellerEmails(db, new Date(now - KEEP_TRAVELLER_EMAILS_MS), isOver);
+  const buyers = await forgetBuyerEmails(db, new Date(now - KEEP_BUYER_EMAILS_MS), isOver);
   return (
-    `${keys} keys, ${refusals} refusals, ${feedEvents} events, ${events} gateway events, ${supplierEvents} supplier events, ${rates} rates, ${quotes} quotes and ` +
-    `${emails} addresses of travellers deleted`
+    `${keys} keys, ${refusals} refusals, ${feedEvents} events, ${events} gateway events, ${supplierEvents} supplier events, ${rates} rates, ${quotes} quotes, ` +
+    `${emails} addresses of travellers and ${buyers} of buyers deleted`
   );
 }
 

@@ -5,12 +5,13 @@
 import { sleep } from '@temporalio/activity';
 import type { FailureReason } from '../../src/domain/refusals.ts';
 import type { GatewayRefusal } from '../../src/payments/port.ts';
+import { allowedReturnUrl } from '../../src/accounts/return-urls.ts';
 import { nextPollMs } from '../../src/payments/rules.ts';
+import { findBuyer } from '../../src/payments/store/buyer-details.ts';
 import {
   beginCharge,
   closeFundingUnpaid,
   findCollection,
-  findEmail,
   flagMoney,
   markPaymentRefused,
   nextPaymentAttempt,
@@ -165,7 +166,7 @@ type Try =
 
 /** What to charge, and for whom, is in the rows that opening wrote. */
 async function tryToOpen(
-  { db, gateway, events, returnUrl }: ActivityDeps,
+  { db, gateway, events, returnUrl, notices }: ActivityDeps,
   payment: PaymentRow,
   scenario: string | undefined,
 ): Promise<Try> {
@@ -173,8 +174,9 @@ async function tryToOpen(
   // Only its own gateway is asked for it.
   if (payment.gateway !== gateway.name) return 'unknown';
   if (payment.status === 'REFUSED') return refused('REQUEST_REFUSED', 'refused before');
-  const email = await findEmail(db, payment.account_id);
-  if (email === null) throw new Error(`no account ${payment.account_id}`);
+  const { email, shop, cancelUrl, returnHosts: hosts } = await findBuyer(db, payment);
+  const { transaction_id: transactionId } = payment;
+  const { environment } = notices;
   const fence = await beginCharge(db, reference);
   if (!fence) return 'unknown';
   const charged = await gateway.forAccount(payment.account_id).charge({
@@ -182,7 +184,9 @@ async function tryToOpen(
     method: payment.method,
     amount: { amountMinor: payment.charge_minor, currency: payment.charge_currency },
     email,
-    returnUrl,
+    shop: shop ?? undefined,
+    returnUrl: returnUrl(reference),
+    cancelUrl: allowedReturnUrl(cancelUrl, { transactionId, environment, hosts }),
     accountExpiresAt: payment.expires_at,
     ...(scenario === undefined ? {} : { scenario }),
     fence,

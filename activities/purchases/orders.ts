@@ -11,6 +11,7 @@ import type { DeliveryResult, OrderActivities } from '../../workflows/contract.t
 import type { Refusal } from '../../src/domain/refusals.ts';
 import { openedAs, type Opened, type OpenedFunding } from '../../src/payments/opened.ts';
 import type { FundingInput } from '../../src/payments/rules.ts';
+import { openOwnDetails } from '../../src/payments/own-details.ts';
 import { openFunding, type OpeningOptions } from '../../src/payments/store/opening.ts';
 import { findFunding, TOO_MANY_UNPAID } from '../../src/payments/store/payments.ts';
 import type { FrozenKind, TermsVerdict } from '../../src/platform/frozen-terms.ts';
@@ -109,13 +110,14 @@ interface Opening {
 }
 
 function optionsOf(
-  { clock, events, unpaidLimits }: ActivityDeps,
+  { clock, events, unpaidLimits, webhooks }: ActivityDeps,
   { kind, input, startedAt, verdict }: Opening,
 ): OpeningOptions & { readonly keepRefusal: () => boolean } {
   const { transactionId, timings } = input;
   const startedAtMs = Date.parse(startedAt);
   return {
     unpaidLimits,
+    ownDetails: openOwnDetails(webhooks.secretBox, input),
     // Overloaded: a quarter of the buyer's wait is over, and the rest may pass before the answer arrives.
     keepRefusal: () => (clock.now().getTime() - startedAtMs) * 4 >= timings.answerWithinMs,
     refusal: verdict === 'too-old' ? TOO_OLD[kind] : undefined,

@@ -61,6 +61,7 @@ const WHO_IS_TOLD = {
   'endpoint.create': () => toOwnersAndActor('endpoint-made'),
   'endpoint.move': () => toOwnersAndActor('endpoint-moved'),
   'endpoint.rotate-secret': () => toOwnersAndActor('endpoint-secret-changed'),
+  'return-hosts.change': () => toOwnersAndActor('return-hosts-changed'),
   'member.invite': NOBODY,
   'member.withdraw-invitation': NOBODY,
   'member.join': ({ role }) => ownersAfter(undefined, role),

@@ -23,6 +23,7 @@ import {
 } from './store/accounts.ts';
 import { writeAudit } from './store/audit.ts';
 import { findBudget, listBudgets, replaceBudget } from './store/budgets.ts';
+import { findReturnHosts, replaceReturnHosts } from './store/return-hosts.ts';
 import { listRequestRows, type RequestsQuery } from './store/request-log.ts';
 import * as store from './store/users.ts';
 import type { InvitationRow } from './store/users.ts';
@@ -65,6 +66,8 @@ export const memberUseCases = {
   listKeys: listKeysAndBudgets,
   listKeysOfMember,
   changeBudget,
+  readReturnHosts,
+  changeReturnHosts,
   revokeKey,
   listRequests,
 };
@@ -262,6 +265,36 @@ async function changeBudget(
   const changed = await inEnvironment(db, environment, (world) => findBudget(world, keyId));
   const { budget: now = null, left = null } = changed ?? {};
   return { budget: now, left, currency: account.currency };
+}
+
+function readReturnHosts(
+  { db }: Pick<MemberDeps, 'db'>,
+  { account }: Member,
+  environment: Environment,
+): Promise<readonly string[]> {
+  return inEnvironment(db, environment, (world) => findReturnHosts(world, account.id));
+}
+
+/** In place of the earlier ones. The owners get a mail: buyers are sent there after they paid. */
+async function changeReturnHosts(
+  { db }: Pick<MemberDeps, 'db'>,
+  { account, email, clientAddress: address }: Member,
+  environment: Environment,
+  hosts: readonly string[],
+): Promise<readonly string[]> {
+  await db.transaction().execute(async (trx) => {
+    await lockAccountRow(trx, account.id);
+    const before = await inEnvironment(trx, environment, async (world) => {
+      const known = await findReturnHosts(world, account.id);
+      await replaceReturnHosts(world, { accountId: account.id, changedBy: email }, hosts);
+      return known;
+    });
+    if (before.join() === hosts.join()) return;
+    const change = { before: before.join(', '), after: hosts.join(', ') };
+    const detail = { accountId: account.id, environment, ...change, address };
+    await writeAudit(trx, { actor: email, action: 'return-hosts.change', subject: account.id, detail });
+  });
+  return hosts;
 }
 
 async function requireOwnKey(

@@ -95,6 +95,12 @@ const WORDS = {
       `${facts.by} made a new signing secret for the webhook endpoint ${atHost(facts)}. The earlier one also signs for 24 hours.`,
     otherwise: 'change the secret again on the page "Webhooks", and look at the members and API keys',
   },
+  'return-hosts-changed': {
+    subject: 'Where your buyers are sent back to has changed',
+    says: ({ by, accountName, environment }) =>
+      `${by} changed the hosts that buyers of ${accountName ?? 'your account'} may be sent back to after they paid, in the ${environment ?? 'test'} environment.`,
+    otherwise: 'correct the list at once, on the page "Webhooks", and look at the members',
+  },
   'owner-added': {
     subject: 'An account has a new owner',
     says: ({ whom, accountName }) =>

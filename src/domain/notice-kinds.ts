@@ -9,6 +9,7 @@ export const NOTICE_KINDS = [
   'endpoint-made',
   'endpoint-moved',
   'endpoint-secret-changed',
+  'return-hosts-changed',
   'owner-added',
   'owner-removed',
   'role-changed',

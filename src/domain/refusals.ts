@@ -15,6 +15,7 @@ export const FAILURE_REASONS = {
   SUPPLIER_REFUSED: 'PACKAGE_UNAVAILABLE',
   ESIM_NOT_ACTIVE: 'INVALID_TOPUP',
   QUOTE_USED: 'QUOTE_USED',
+  REFERENCE_ALREADY_USED: 'REFERENCE_ALREADY_USED',
   TOO_MANY_UNPAID_PAYMENTS: 'TOO_MANY_UNPAID_PAYMENTS',
   PAYMENT_NOT_SERVED: 'PAYMENT_METHOD_UNAVAILABLE',
   PAYMENT_NOT_OPENED: 'PAYMENT_FAILED',
@@ -40,10 +41,15 @@ export interface Refusal {
   readonly shown?: string;
 }
 
-const FOR_CALLER: ReadonlySet<FailureReason> = new Set(['INSUFFICIENT_BALANCE', 'KEY_BUDGET_EXCEEDED']);
+const FOR_CALLER: ReadonlySet<FailureReason> = new Set([
+  'INSUFFICIENT_BALANCE',
+  'KEY_BUDGET_EXCEEDED',
+  'REFERENCE_ALREADY_USED',
+]);
 
 /**
- * As it is made, and as it is read back. What a wallet lacks, or a budget forbids, is for the caller, too.
+ * As it is made, and as it is read back. What a wallet lacks, what a budget forbids, or who has the reference
+ * is for the caller, too.
  */
 export function refusalOf(reason: FailureReason, detail: string): Refusal {
   const isForCaller = FOR_CALLER.has(reason) && detail !== '';

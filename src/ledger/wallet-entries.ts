@@ -7,8 +7,11 @@ import { readWalletEntries, type WalletEntriesQuery, type WalletEntry } from './
 
 export type { WalletEntry } from './store/wallet-entries.ts';
 
-/** Entries in one CSV: about 2 MB. */
+/** Entries in one CSV: about 2 MB, and as much again for each 200 characters of metadata. */
 export const MAX_CSV_ENTRIES = 10_000;
+
+/** In a cell of a CSV. With longer ones in every row, one answer would be hundreds of megabytes. */
+export const MAX_CSV_METADATA_CHARACTERS = 1_000;
 
 type EntriesCommand = Omit<WalletEntriesQuery, 'accountId'>;
 
@@ -39,6 +42,8 @@ const COLUMNS: Readonly<Record<string, (entry: WalletEntry) => string | null>> =
   transactionId: ({ transactionId }) => transactionId,
   packageName: ({ packageName }) => packageName,
   description: ({ description }) => description,
+  reference: ({ reference }) => reference,
+  metadata: ({ metadata }) => metadata && JSON.stringify(metadata),
 };
 
 export const CSV_COLUMNS = Object.keys(COLUMNS);
@@ -49,7 +54,11 @@ export async function exportWalletEntries(
   principal: Principal,
   command: Omit<EntriesCommand, 'limit'>,
 ): Promise<string> {
-  const { entries } = await listWalletEntries(deps, principal, { ...command, limit: MAX_CSV_ENTRIES });
+  const { entries } = await listWalletEntries(deps, principal, {
+    ...command,
+    limit: MAX_CSV_ENTRIES,
+    maxMetadataCharacters: MAX_CSV_METADATA_CHARACTERS,
+  });
   const cells = Object.values(COLUMNS);
   return csvOf(
     CSV_COLUMNS,

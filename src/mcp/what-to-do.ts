@@ -18,6 +18,7 @@ const KNOWN: Readonly<Partial<Record<ErrorCode, string>>> = {
   INVALID_TOPUP: 'Nothing was bought. Choose another package, or read the eSIM with get_esim.',
   QUOTE_NOT_FOUND: NEW_QUOTE,
   QUOTE_EXPIRED: NEW_QUOTE,
+  REFERENCE_ALREADY_USED: 'Nothing more was bought: `details` names the purchase that has this reference.',
   QUOTE_USED: 'Nothing more was bought. To buy once more, create a new quote.',
   QUOTE_MISMATCH: NEW_QUOTE,
   TOO_MANY_OPEN_QUOTES: 'Use a quote that you have, or wait until some have expired.',

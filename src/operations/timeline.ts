@@ -45,6 +45,8 @@ export async function purchaseTimeline(deps: TimelineDeps, id: string) {
     /** The merchant's batch that it belongs to; its workflow has the same id. */
     batchId: rows.batch?.job_id ?? null,
     paymentMethod: row?.payment_method ?? null,
+    reference: row?.reference ?? null,
+    metadata: row?.metadata ?? null,
     amountMinor: purchase?.price_minor ?? funding?.amount_minor ?? hold?.amount_minor ?? null,
     currency: row?.currency ?? hold?.currency ?? null,
     attention: attentionOf(rows),

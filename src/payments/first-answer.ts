@@ -220,6 +220,7 @@ const REFUSAL_MESSAGES: Record<(typeof FAILURE_REASONS)[keyof typeof FAILURE_REA
   INVALID_TOPUP: 'Only an ACTIVE eSIM can be topped up',
   TOO_MANY_UNPAID_PAYMENTS: 'Too many payments of this account are open and not paid yet',
   QUOTE_USED: 'This quote has been used for another purchase',
+  REFERENCE_ALREADY_USED: 'Another purchase or funding of this account has this reference',
   PAYMENT_METHOD_UNAVAILABLE: 'This payment method is not available for this amount',
   PAYMENT_FAILED: 'The payment could not be started',
   SERVICE_UNAVAILABLE: 'The request failed and nothing was charged. Send it again as a new request',

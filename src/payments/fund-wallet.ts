@@ -1,4 +1,5 @@
 import type { Principal } from '../domain/account.ts';
+import type { OwnDetails } from '../domain/own-details.ts';
 import type { GatewayMethod } from '../domain/states.ts';
 import { markOf, type IdempotencyContext } from '../platform/idempotency/tag.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
@@ -6,6 +7,7 @@ import type { RequestContext } from '../platform/telemetry/subject.ts';
 import type { PaymentDeps } from './deps.ts';
 import { ifReachable, startOnce } from './first-answer.ts';
 import { quoteCharge, requireUnpaidQuota } from './gateway-payments.ts';
+import { requireReturnable, sealOwnDetails } from './own-details.ts';
 import type { FundingInput } from './rules.ts';
 import { findFunding, findFundingMoney, findMoneyEvents, type FundingRow } from './store/payments.ts';
 import { findPaymentView, type FundingView } from './views.ts';
@@ -14,6 +16,7 @@ interface FundCommand {
   /** In the wallet's currency. */
   readonly amountMinor: bigint;
   readonly paymentMethod: GatewayMethod;
+  readonly ownDetails?: OwnDetails;
   readonly idempotency?: IdempotencyContext;
 }
 
@@ -23,7 +26,7 @@ interface FundCommand {
 export function fundWallet(
   deps: PaymentDeps,
   principal: Principal,
-  { amountMinor, paymentMethod, idempotency: tag }: FundCommand,
+  { amountMinor, paymentMethod, ownDetails = {}, idempotency: tag }: FundCommand,
   { requestId }: RequestContext,
 ): Promise<FundingView> {
   const { id: accountId, currency } = principal.account;
@@ -33,6 +36,7 @@ export function fundWallet(
   };
   return startOnce<FundingInput, FundingView>(deps, principal, tag, {
     judge: async (found) => {
+      await requireReturnable(deps, principal, ownDetails);
       await requireUnpaidQuota(deps, principal);
       const unsigned: FundingInput = {
         transactionId: found.transactionId,
@@ -44,12 +48,14 @@ export function fundWallet(
         requestId,
         timings: deps.settings.timings,
         ...(tag ? { idempotency: markOf(tag, found) } : {}),
+        ...sealOwnDetails(deps, found.transactionId, { paymentMethod, ownDetails }),
       };
       return deps.terms.sign('funding', unsigned, deps.clock.now());
     },
     start: (input, deadlineMs) => deps.engine.fundWallet(input, deadlineMs),
     read,
-    show: async (input) => (await ifReachable(() => read(input.transactionId))) ?? notWrittenYet(input),
+    show: async (input) =>
+      (await ifReachable(() => read(input.transactionId))) ?? notWrittenYet(input, ownDetails),
   });
 }
 
@@ -66,6 +72,8 @@ export async function fundingView(deps: Pick<PaymentDeps, 'db'>, row: FundingRow
     creditedMinor,
     payment: row.status === 'PENDING' ? await findPaymentView(deps.db, row.transaction_id) : null,
     timeline: [{ at: row.created_at, what: 'opened' }, ...(await closingEvents(deps.db, row))],
+    reference: row.reference,
+    metadata: row.metadata,
   };
 }
 
@@ -83,7 +91,7 @@ async function closingEvents(db: WorldDb, row: FundingRow): Promise<FundingView[
   ];
 }
 
-function notWrittenYet(input: FundingInput): FundingView {
+function notWrittenYet(input: FundingInput, ownDetails: OwnDetails): FundingView {
   return {
     transactionId: input.transactionId,
     paymentMethod: input.paymentMethod,
@@ -94,5 +102,7 @@ function notWrittenYet(input: FundingInput): FundingView {
     creditedMinor: 0n,
     payment: null,
     timeline: [],
+    reference: ownDetails.reference ?? null,
+    metadata: ownDetails.metadata ?? null,
   };
 }

@@ -29,7 +29,12 @@ export interface ChargeRequest {
   readonly reference: string;
   readonly method: GatewayMethod;
   readonly amount: Money;
+  /** The buyer's: the gateway's receipt goes there. */
   readonly email: string;
+  /** The shop's name, for the gateway's receipt. */
+  readonly shop?: string | undefined;
+  /** Where the hosted page sends a buyer who gives up; the gateway adds nothing to it. */
+  readonly cancelUrl?: string | undefined;
   /** Where the hosted page sends the buyer back to; the gateway adds the reference to its query. */
   readonly returnUrl?: string;
   /** BANK_TRANSFER: until when the account should take money. The gateway may move it. */

@@ -140,7 +140,13 @@ export function outcomeRefusal(
   return state === 'won' || state === 'lost' ? 'OUTCOME_DIFFERS' : 'GATEWAY_SILENT';
 }
 
-export interface FundingInput {
+/** Part of what the engine is handed. */
+export interface SealedDetails {
+  /** What the caller says for themselves, sealed: own-details.ts. Absent where that is nothing. */
+  readonly ownDetails?: string;
+}
+
+export interface FundingInput extends SealedDetails {
   readonly transactionId: string;
   readonly accountId: string;
   readonly paymentMethod: GatewayMethod;

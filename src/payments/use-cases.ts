@@ -8,6 +8,9 @@ export const paymentUseCases = { fundWallet };
 
 export type PaymentCases = Bound<typeof paymentUseCases> &
   Guarded<GatewayInbox> & {
-    /** Of a purchase or of a funding; undefined where no payment has this reference. */
-    findPaymentStatus(reference: string): Promise<PaymentStatusView | undefined>;
+    /**
+     * Of a purchase or of a funding; undefined where no payment has this reference. `key`: from the address
+     * that the gateway's page has sent the buyer back to.
+     */
+    findPaymentStatus(reference: string, key?: string): Promise<PaymentStatusView | undefined>;
   };

@@ -2,6 +2,7 @@
 import type { FundingEvent } from '../domain/states.ts';
 import type { PaymentInstructions } from './port.ts';
 import type { Money } from '../domain/money.ts';
+import type { Metadata } from '../domain/own-details.ts';
 import type { PaymentMethod, PaymentPurpose, PurchaseStatus } from '../domain/states.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
 import { findPayments } from './store/payments.ts';
@@ -30,11 +31,14 @@ export interface FundingView {
   /** Null once we no longer wait for it. */
   readonly payment: PaymentView | null;
   readonly timeline: readonly { readonly at: Date; readonly what: FundingEvent }[];
+  /** The caller's own. */
+  readonly reference: string | null;
+  readonly metadata: Metadata | null;
 }
 
 /**
- * Where a payment stands, for the page that a buyer comes back to: nothing secret, since the reference alone
- * gives access.
+ * Where a payment stands, for the page that a buyer comes back to. The reference alone gives access to all
+ * that is not secret.
  */
 export interface PaymentStatusView {
   readonly reference: string;
@@ -46,6 +50,12 @@ export interface PaymentStatusView {
   readonly charge: Money;
   /** All that came by this payment, in the charge's currency. */
   readonly receivedMinor: bigint;
+  /** The name of the shop; absent: the account is no company's. */
+  readonly shop?: string | undefined;
+  /** Where the shop wants its buyer back, as things stand; checked again just now. */
+  readonly backUrl?: string | undefined;
+  /** Secret. Only for the browser that paid, once the eSIM is there, and for a day. */
+  readonly installUrl?: string | undefined;
 }
 
 /** The newest attempt of what still waits for money; null where none was begun. */

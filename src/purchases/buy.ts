@@ -6,11 +6,13 @@
 import type { CataloguePackage } from '../catalogue/rules.ts';
 import type { Principal } from '../domain/account.ts';
 import { isId } from '../domain/ids.ts';
+import type { OwnDetails } from '../domain/own-details.ts';
 import { asFailureReason } from '../domain/refusals.ts';
 import { visibleEsim } from '../esims/install-data.ts';
 import { findEsim } from '../esims/store/esims.ts';
 import { ifReachable, refused, startOnce, type FirstStatus } from '../payments/first-answer.ts';
 import { requireUnpaidQuota } from '../payments/gateway-payments.ts';
+import { mergeDetails, openOwnDetails, requireReturnable, sealOwnDetails } from '../payments/own-details.ts';
 import { markOf } from '../platform/idempotency/tag.ts';
 import { newEsimId } from '../platform/idempotency/identify-request.ts';
 import type { RequestContext } from '../platform/telemetry/subject.ts';
@@ -76,9 +78,11 @@ async function judge(
   principal: Principal,
   command: BuyCommand,
   transactionId: string,
-): Promise<ChosenPackage & { readonly terms: PurchaseTerms }> {
+): Promise<ChosenPackage & { readonly terms: PurchaseTerms; readonly ownDetails: OwnDetails }> {
   requireAccountCurrency(principal, command);
   const quote = await findUsableQuote(deps, principal, command, transactionId);
+  const ownDetails = mergeDetails(quote?.own_details ?? {}, command.ownDetails ?? {});
+  await requireReturnable(deps, principal, ownDetails);
   if (command.paymentMethod !== 'WALLET') await requireUnpaidQuota(deps, principal);
   const chosen =
     command.packageType === 'BASE'
@@ -88,7 +92,7 @@ async function judge(
     ? quotedTerms(deps, command, chosen.item, quote)
     : currentTerms(deps, principal, command, chosen.item);
   requireMaxPrice(command, terms);
-  return { ...chosen, terms };
+  return { ...chosen, terms, ownDetails };
 }
 
 /** People's names stay out of Temporal. */
@@ -120,6 +124,7 @@ export function buildInput(
     readonly follows?: string;
     readonly askedAtMs: number;
     readonly terms: PurchaseTerms;
+    readonly ownDetails?: OwnDetails;
   },
 ): PurchaseInput {
   const { timings } = deps.settings;
@@ -137,6 +142,7 @@ export function buildInput(
     timings: { ...timings, answerWithinMs: Math.max(leastMs, leftMs) },
     ...(idempotency ? { idempotency: markOf(idempotency, chosen) } : {}),
     ...(isId('key', keyId) ? { keyId } : {}),
+    ...sealOwnDetails(deps, chosen.transactionId, { paymentMethod, ownDetails: chosen.ownDetails }),
   };
   return deps.terms.sign('purchase', input, deps.clock.now());
 }
@@ -156,14 +162,18 @@ async function readBack(
     // Absent for a retry that joined its first request: that one made the eSIM's id.
     if (esim) {
       const shown = visibleEsim(deps.installData, esim, principal);
-      return { ...frozenView(input), status: 'SUCCESS', esim: shown };
+      return { ...frozenView(deps, input), status: 'SUCCESS', esim: shown };
     }
   }
   const written = await ifReachable(() => readPurchase(deps, principal, input.transactionId));
-  return written ?? frozenView(input);
+  return written ?? frozenView(deps, input);
 }
 
-function frozenView({ item, ...input }: Purchase): PurchaseView {
+function frozenView(
+  { secretBox }: Pick<PurchaseDeps, 'secretBox'>,
+  { item, ...input }: Purchase,
+): PurchaseView {
+  const { reference = null, metadata = null } = openOwnDetails(secretBox, input);
   return {
     transaction_id: input.transactionId,
     package_type: input.packageType,
@@ -176,6 +186,8 @@ function frozenView({ item, ...input }: Purchase): PurchaseView {
     currency: input.quote.currency,
     volume_bytes: BigInt(item.volumeBytes),
     duration: item.duration,
+    reference,
+    metadata,
     top_up_iccid: null,
     top_up_total_volume_bytes: null,
     top_up_remaining_bytes: null,

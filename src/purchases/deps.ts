@@ -2,12 +2,11 @@ import type { CatalogueDeps } from '../catalogue/deps.ts';
 import type { EsimDeps } from '../esims/read-esims.ts';
 import type { JobEngine } from '../jobs/engine.ts';
 import type { PaymentDeps } from '../payments/deps.ts';
-import type { WebhookDeps } from '../webhooks/deps.ts';
 import type { PurchaseEngine } from './engine.ts';
 import type { PurchaseTimings } from './purchase.ts';
 
 /** What the use cases of purchases work with, in one environment. */
-export interface PurchaseDeps extends CatalogueDeps, EsimDeps, PaymentDeps, Pick<WebhookDeps, 'secretBox'> {
+export interface PurchaseDeps extends CatalogueDeps, EsimDeps, PaymentDeps {
   readonly supplier: EsimDeps['supplier'];
   readonly engine: PurchaseEngine;
   readonly settings: CatalogueDeps['settings'] &

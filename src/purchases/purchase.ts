@@ -3,7 +3,7 @@
  * strings, and no field may hold a key, an activation code, PIN or PUK.
  */
 import type { AccountCurrency } from '../domain/money.ts';
-import type { ChargeQuote, PaymentTimings } from '../payments/rules.ts';
+import type { ChargeQuote, PaymentTimings, SealedDetails } from '../payments/rules.ts';
 import type { PackageType, PaymentMethod } from '../domain/states.ts';
 import type { IdempotencyKeyInfo } from '../platform/idempotency/tag.ts';
 
@@ -39,7 +39,7 @@ export interface PurchaseTimings extends PaymentTimings {
   readonly inFlightGraceMs: number;
 }
 
-export interface PurchaseInput {
+export interface PurchaseInput extends SealedDetails {
   readonly transactionId: string;
   readonly accountId: string;
   readonly packageType: PackageType;

@@ -14,6 +14,7 @@ import { COST_UNITS_PER_CENT } from '../catalogue/pricing.ts';
 import { createPricer, isOnSale } from '../catalogue/prices.ts';
 import { refused } from '../payments/first-answer.ts';
 import { quoteCharge } from '../payments/gateway-payments.ts';
+import { requireReturnable } from '../payments/own-details.ts';
 import { packageNotFound } from '../catalogue/browse.ts';
 import type { TopUps } from '../catalogue/top-ups.ts';
 import { refreshBeforeTopUp } from '../esims/read-esims.ts';
@@ -192,12 +193,15 @@ export const QUOTE_LIFE_MS = 15 * 60_000;
 export const MAX_OPEN_QUOTES = 500;
 
 /** With a payment method, what is charged by it is frozen too. */
-type QuoteCommand = Pick<BuyCommand, 'packageCode' | 'packageType' | 'esimId' | 'idempotency'> &
+type QuoteCommand = Pick<
+  BuyCommand,
+  'packageCode' | 'packageType' | 'esimId' | 'ownDetails' | 'idempotency'
+> &
   Partial<Pick<BuyCommand, 'paymentMethod'>>;
 
 /**
  * Freezes price and rate. PACKAGE_NOT_FOUND, PACKAGE_UNAVAILABLE, INVALID_TOPUP, ESIM_NOT_FOUND,
- * PAYMENT_METHOD_UNAVAILABLE, TOO_MANY_OPEN_QUOTES, KEY_BUDGET_EXCEEDED.
+ * PAYMENT_METHOD_UNAVAILABLE, TOO_MANY_OPEN_QUOTES, KEY_BUDGET_EXCEEDED, RETURN_URL_NOT_ALLOWED.
  */
 export async function createQuote(
   deps: ChooseDeps,
@@ -230,7 +234,8 @@ export async function newQuote(
   principal: Principal,
   command: Omit<QuoteCommand, 'idempotency'>,
 ): Promise<NewQuote> {
-  const { packageType, paymentMethod } = command;
+  const { packageType, paymentMethod, ownDetails } = command;
+  await requireReturnable(deps, principal, ownDetails ?? {});
   const choice = { packageCode: command.packageCode, esimId: command.esimId ?? '' };
   const item =
     packageType === 'BASE' ? chooseBase(deps, choice) : (await chooseFitting(deps, principal, choice)).item;
@@ -254,6 +259,7 @@ export async function newQuote(
     settings_id: quote.settingsId,
     rate_id: quote.rateId ?? null,
     charge: JSON.stringify(charge ?? null),
+    own_details: JSON.stringify(ownDetails ?? null),
     created_at: now,
     expires_at: new Date(now.getTime() + QUOTE_LIFE_MS),
   };

@@ -1,16 +1,28 @@
-import type { Principal } from '../domain/account.ts';
+import { READS_ALL, type Environment, type Principal } from '../domain/account.ts';
+import { DAY_MS } from '../domain/clock.ts';
 import { DomainError } from '../domain/errors.ts';
 import { EngineUnavailable } from '../domain/outcome.ts';
+import type { PurchaseStatus } from '../domain/states.ts';
+import { installUrl } from '../esims/install-links.ts';
 import type { PaymentSubject } from '../payments/engine.ts';
 import { engineUnavailable } from '../payments/first-answer.ts';
 import { fundingView } from '../payments/fund-wallet.ts';
-import { takeCheckSlot, findPayment, releaseCheckSlot, findFunding } from '../payments/store/payments.ts';
+import type { ReturnKeys } from '../payments/return-keys.ts';
+import { allowedReturnUrl } from '../accounts/return-urls.ts';
+import { findBuyer } from '../payments/store/buyer-details.ts';
+import {
+  takeCheckSlot,
+  findPayment,
+  releaseCheckSlot,
+  findFunding,
+  type PaymentRow,
+} from '../payments/store/payments.ts';
 import type { PaymentStatusView } from '../payments/views.ts';
 import { noteTransaction } from '../platform/telemetry/subject.ts';
 import type { Page, PageQuery } from '../domain/page.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
 import type { PurchaseDeps } from './deps.ts';
-import { findPurchase, findTimeline } from './store/reads.ts';
+import { findPurchase, findTimeline, type PurchaseRow } from './store/reads.ts';
 import { purchaseView, type TransactionView, type WhichPayment } from './views.ts';
 import {
   countTransactions,
@@ -81,17 +93,31 @@ function notFound(details = 'no payment of yours has this id or reference'): Dom
   return new DomainError('TRANSACTION_NOT_FOUND', 'Transaction not found', { details });
 }
 
-/** A payment's status for anyone with its reference. Holds no secrets. */
+/** How long the page of a delivered eSIM offers to install it: whoever pays does so at once. */
+const OFFERS_INSTALLING_MS = DAY_MS;
+
+type StatusDeps = Pick<PurchaseDeps, 'db' | 'clock' | 'installTokens'> & {
+  readonly environment: Environment;
+  readonly returnKeys: Pick<ReturnKeys, 'isKeyOf'>;
+};
+
+/**
+ * A payment's status for anyone with its reference. Holds no secrets, but for who has the key of the page as
+ * well: how to install the eSIM.
+ */
 export async function findPaymentStatus(
-  { db }: Pick<PurchaseDeps, 'db'>,
+  deps: StatusDeps,
   reference: string,
+  key?: string,
 ): Promise<PaymentStatusView | undefined> {
+  const { db } = deps;
   const payment = await findPayment(db, reference);
   if (!payment) return undefined;
   const purchase =
     payment.purpose === 'purchase' ? (await findPurchase(db, payment.transaction_id))?.purchase : undefined;
   const row = purchase ?? (await findFunding(db, payment.transaction_id));
   if (!row) return undefined;
+  const isPayer = deps.returnKeys.isKeyOf(reference, key);
   return {
     reference,
     purpose: payment.purpose,
@@ -100,7 +126,30 @@ export async function findPaymentStatus(
     packageName: purchase?.package_name ?? null,
     charge: { amountMinor: payment.charge_minor, currency: payment.charge_currency },
     receivedMinor: payment.received_minor + payment.vouched_minor,
+    ...(await wayBack(deps, payment, row.status)),
+    installUrl: isPayer && purchase ? await installUrlOf(deps, purchase) : undefined,
   };
+}
+
+/** Each stored address is checked again: a host may have left the account's list since. */
+async function wayBack(
+  { db, environment }: StatusDeps,
+  payment: PaymentRow,
+  status: PurchaseStatus,
+): Promise<Pick<PaymentStatusView, 'shop' | 'backUrl'>> {
+  const { shop, successUrl, cancelUrl, returnHosts: hosts } = await findBuyer(db, payment);
+  const isPaid = status === 'SUCCESS' || status === 'PROCESSING';
+  const where = { transactionId: payment.transaction_id, environment, hosts };
+  return { shop: shop ?? undefined, backUrl: allowedReturnUrl(isPaid ? successUrl : cancelUrl, where) };
+}
+
+async function installUrlOf(
+  deps: StatusDeps,
+  { status, package_type, closed_at, esim_id }: PurchaseRow,
+): Promise<string | undefined> {
+  if (status !== 'SUCCESS' || package_type !== 'BASE' || closed_at === null) return undefined;
+  const isOver = deps.clock.now().getTime() > closed_at.getTime() + OFFERS_INSTALLING_MS;
+  return isOver ? undefined : installUrl(deps, esim_id, READS_ALL);
 }
 
 /**

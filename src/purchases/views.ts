@@ -3,6 +3,7 @@ import { visibleEsim, withoutInstallData, type EsimView, type InstallData } from
 import { findPaymentView, type FundingView, type PaymentView } from '../payments/views.ts';
 import type { InstallReader } from '../domain/account.ts';
 import type { Money } from '../domain/money.ts';
+import type { OwnDetails } from '../domain/own-details.ts';
 import type { PackageType, PaymentMethod, PurchaseEvent } from '../domain/states.ts';
 import type { IdempotencyContext } from '../platform/idempotency/tag.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
@@ -22,6 +23,8 @@ type ShownColumns =
   | 'price_minor'
   | 'currency'
   | 'volume_bytes'
+  | 'reference'
+  | 'metadata'
   | 'duration'
   | 'top_up_iccid'
   | 'top_up_total_volume_bytes'
@@ -63,6 +66,7 @@ export interface BuyCommand {
   readonly maxPrice?: Money;
   /** Buy at the price of this quote. */
   readonly quoteId?: string;
+  readonly ownDetails?: OwnDetails;
   readonly idempotency?: IdempotencyContext;
 }
 

@@ -1,4 +1,5 @@
 import { formatMinor } from '../domain/money.ts';
+import type { Metadata } from '../domain/own-details.ts';
 import type { PurchaseStatus } from '../domain/states.ts';
 
 /** Shares of the allowance that a merchant is notified of, in percent used, each once for an allowance. */
@@ -17,7 +18,7 @@ export const PURCHASE_EVENT_STATUSES = [
 export type PurchaseEventStatus = (typeof PURCHASE_EVENT_STATUSES)[number];
 
 /** What is known of an event, by name. */
-type FactValues = Readonly<Record<string, string | bigint | number | null>>;
+type FactValues = Readonly<Record<string, string | bigint | number | Metadata | null>>;
 
 /**
  * The body of a message, byte for byte as it is stored, and, but for a sealed address, signed and sent. The

@@ -9,6 +9,7 @@ const SAMPLE_ESIM = {
   iccid: '8900000000000000000',
 } as const;
 const SAMPLE_MONEY = { amountMinor: 1_534_25n, currency: 'NGN' } as const;
+const SAMPLE_OWN = { reference: 'order-1001', metadata: { channel: 'sample' } };
 const SAMPLE_PACKAGE = { packageCode: 'SAMPLE', packageName: 'Sample 1GB 7Days', regionCode: 'NG' };
 
 /** The real shape, with values that are clearly not real. */
@@ -18,6 +19,7 @@ const SAMPLES: { readonly [Event in WebhookEvent]: WebhookFacts[Event] } = {
     // Stryker disable next-line StringLiteral: sampleBody replaces it
     status: 'SUCCESS',
     qrCodeUrl: 'https://example.com/qr/sample.png',
+    ...SAMPLE_OWN,
   },
   'esim.status_changed': { ...SAMPLE_ESIM, from: 'CREATED', to: 'ACTIVE' },
   'esim.usage_threshold': {
@@ -38,13 +40,15 @@ const SAMPLES: { readonly [Event in WebhookEvent]: WebhookFacts[Event] } = {
     transactionId,
     purpose: 'purchase',
     paymentMethod: 'CARD',
-    reference: `${transactionId}-1`,
+    gatewayReference: `${transactionId}-1`,
     ...SAMPLE_MONEY,
+    ...SAMPLE_OWN,
   },
   'payment.refunded': {
     transactionId,
-    reference: `${transactionId}-1`,
+    gatewayReference: `${transactionId}-1`,
     ...SAMPLE_MONEY,
+    ...SAMPLE_OWN,
     refundedTo: 'SOURCE',
   },
   'wallet.low_balance': { balanceMinor: 4_20n, thresholdMinor: 10_00n, currency: 'USD' },

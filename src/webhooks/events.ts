@@ -20,7 +20,16 @@ const textOrEmpty = (description: string) =>
 
 const transactionId = z.string().meta({ example: 'txn-7c9e6679f4a84ba3a2c1f0d3b5e60a11' });
 const currency = z.string().meta({ example: 'NGN' });
-const reference = z.string().meta({ description: 'The gateway’s reference of the payment' });
+const gatewayReference = z.string().meta({ description: 'The gateway’s reference of the payment' });
+const own = {
+  reference: textOrEmpty('Yours, of the purchase or funding'),
+  metadata: z
+    .record(z.string(), z.string())
+    .meta({
+      description: 'Yours, of the purchase or funding; `{}` if there is none',
+      example: { order: '1001' },
+    }),
+};
 
 const esim = {
   esimId: z.string().meta({ example: 'esim-0f8fad5bd9cb469fa16570867728950e' }),
@@ -57,6 +66,7 @@ export const EVENTS = {
       esimId: textOrEmpty('Of the eSIM order'),
       iccid: textOrEmpty('ICCID'),
       qrCodeUrl: textOrEmpty('URL of the QR code for installation'),
+      ...own,
     }),
   },
   'esim.status_changed': {
@@ -105,9 +115,10 @@ export const EVENTS = {
       transactionId,
       purpose: z.enum(PAYMENT_PURPOSES),
       paymentMethod: z.enum(GATEWAY_METHODS),
-      reference,
+      gatewayReference,
       amount: money('The amount paid'),
       currency,
+      ...own,
     }),
   },
   'payment.refunded': {
@@ -115,10 +126,11 @@ export const EVENTS = {
     when: 'When a refund has been sent, or credited to the wallet because the gateway cannot send it.',
     data: z.object({
       transactionId,
-      reference,
+      gatewayReference,
       amount: money('The amount refunded'),
       currency,
       refundedTo: z.enum(['SOURCE', 'WALLET']).meta({ description: 'Where it was paid from, or the wallet' }),
+      ...own,
     }),
   },
   'wallet.low_balance': {

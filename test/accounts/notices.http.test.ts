@@ -114,6 +114,27 @@ describe('a mail tells', () => {
     expect(JSON.stringify(await waiting())).not.toContain(dataOf<{ apiKey: string }>(made).apiKey);
   });
 
+  it('the owners of other hosts that buyers are sent back to, and not of the same ones again', async () => {
+    const put = (...hosts: string[]) => ask('PUT', '/account/return-hosts', { hosts });
+    expect(dataOf(await put('Shop.Example.com', 'shop.example.com', 'localhost:3000'))).toEqual({
+      hosts: ['shop.example.com', 'localhost:3000'],
+    });
+    expect((await put('shop.example.com', 'localhost:3000')).status).toBe(200);
+    expect(await texts()).toEqual([`return-hosts-changed to ${USER.email}`]);
+    for (const wrong of [
+      'https://shop.example.com',
+      'shop.example.com/a',
+      'a@shop.example.com',
+      '10.0.0.1',
+      'intranet',
+    ])
+      expect((await put(wrong)).status, wrong).toBe(400);
+    expect((await put(...Array.from({ length: 21 }, (_none, i) => `s${i}.example.com`))).status).toBe(400);
+    expect(dataOf(await ask('GET', '/account/return-hosts'))).toEqual({
+      hosts: ['shop.example.com', 'localhost:3000'],
+    });
+  });
+
   it('the owners of a new owner, and of one who is none any more, whom it tells too', async () => {
     const id = await addBob('DEVELOPER');
     const become = (role: string) => ask('PATCH', `/account/members/${id}`, { role });

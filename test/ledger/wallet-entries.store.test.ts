@@ -199,7 +199,7 @@ describe('after random changes by eight writers', () => {
     const csv = await exportWalletEntries({ db: books.world }, principalOf('acc-b'), {});
     const [header, ...lines] = csv.trimEnd().split('\r\n');
     expect(header).toBe(
-      'id,at,kind,amount,currency,balanceAfter,holdStatus,transactionId,packageName,description',
+      'id,at,kind,amount,currency,balanceAfter,holdStatus,transactionId,packageName,description,reference,metadata',
     );
     const cents = lines.map((line) => BigInt(line.split(',')[3]!.replace('.', '')));
     const wallet = await findWallet(books.world, 'acc-b');

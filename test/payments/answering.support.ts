@@ -35,7 +35,8 @@ export function useAnsweringGateway(books: Pick<PaymentBooks, 'world'>) {
     return {
       ...deps,
       clock: { now: () => NOW },
-      returnUrl: 'https://simway.example.com/pay/return',
+      returnUrl: () => 'https://simway.example.com/pay/return?key=secret',
+      notices: { environment: 'test' },
       ...more,
     } as ActivityDeps;
   };

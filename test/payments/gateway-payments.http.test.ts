@@ -35,6 +35,8 @@ function referenceOnly(method: Method, reference: string): object {
   return { [method === 'BANK_TRANSFER' ? 'trackingReference' : 'gatewayReference']: reference };
 }
 
+/** Nothing was said for oneself. */
+const NO_OWN = { reference: '', metadata: {} };
 const BASE_PACKAGE = {
   packageCode: 'NG-5GB-30D',
   packageName: 'Nigeria 5GB 30Days',
@@ -91,6 +93,7 @@ describe.each(METHODS)('%s', (method) => {
     BASE: {
       transactionId: FIRST,
       status: 'PENDING',
+      ...NO_OWN,
       package: BASE_PACKAGE,
       ...howToPay(method, FIRST),
       ...(method === 'MOBILE_MONEY' ? IN_CEDIS.BASE : {}),
@@ -98,6 +101,7 @@ describe.each(METHODS)('%s', (method) => {
     TOPUP: {
       transactionId: SECOND,
       status: 'PENDING',
+      ...NO_OWN,
       package: TOP_UP_PACKAGE,
       ...howToPay(method, SECOND),
       ...(method === 'MOBILE_MONEY' ? IN_CEDIS.TOPUP : {}),
@@ -133,6 +137,7 @@ describe.each(METHODS)('%s', (method) => {
     expect((await buyBase(method)).json).toEqual({
       transactionId: FIRST,
       status: 'PENDING',
+      ...NO_OWN,
       package: BASE_PACKAGE,
       ...referenceOnly(method, FIRST),
       ...(method === 'MOBILE_MONEY' ? IN_CEDIS.BASE : {}),
@@ -143,7 +148,7 @@ describe.each(METHODS)('%s', (method) => {
     await buyBase(method);
     api.shop.vendors.supplier = 'is allocating';
     await pay(FIRST);
-    const processing = { transactionId: FIRST, status: 'PROCESSING', package: BASE_PACKAGE };
+    const processing = { transactionId: FIRST, status: 'PROCESSING', ...NO_OWN, package: BASE_PACKAGE };
     expect((await read(FIRST, byCard('paid, not delivered yet'))).json).toEqual({
       ...processing,
       ...timelineOf('opened', 'payment-received', 'ordered-at-supplier'),
@@ -157,6 +162,7 @@ describe.each(METHODS)('%s', (method) => {
     ]) {
       expect(reply.json).toMatchObject({
         status: 'SUCCESS',
+        ...NO_OWN,
         esimDetails: { esimId: ESIM, activationCode: 'LPA:1$rsp.example.com$MATCHING-0001' },
       });
       expect(reply.text).not.toMatch(/paymentUrl|bankAccounts|Reference|charge/);
@@ -173,6 +179,7 @@ describe.each(METHODS)('%s', (method) => {
     ]) {
       expect(reply.json).toMatchObject({
         status: 'SUCCESS',
+        ...NO_OWN,
         message: 'Top-up successful',
         esimDetails: {
           iccid: expect.stringMatching(/^8944300\d{12}$/) as unknown,
@@ -188,6 +195,7 @@ describe.each(METHODS)('%s', (method) => {
     expect((await confirm({ transactionId: FIRST }, answer(byCard('never paid')))).json).toEqual({
       transactionId: FIRST,
       status: 'FAILED',
+      ...NO_OWN,
       reason: 'PAYMENT_EXPIRED',
       package: BASE_PACKAGE,
       ...timelineOf('opened', 'failed'),
@@ -202,6 +210,7 @@ describe.each(METHODS)('%s', (method) => {
       {
         transactionId: FUNDING,
         status: 'PENDING',
+        ...NO_OWN,
         amount: 5000.5,
         currency: 'NGN',
         ...howToPay(method, FUNDING),
@@ -230,6 +239,7 @@ describe('confirm-payment', () => {
       expect((await confirm({ [name]: FIRST, color: 'red' })).json).toMatchObject({
         transactionId: FIRST,
         status: 'PENDING',
+        ...NO_OWN,
       });
     },
   );
@@ -263,6 +273,7 @@ describe('confirm-payment', () => {
     expect((await confirm({ trackingReference: FUNDING }, answer(waiting))).json).toEqual({
       ...funding,
       status: 'PENDING',
+      ...NO_OWN,
       ...howToPay('BANK_TRANSFER', FUNDING),
     });
     const found = await read(FUNDING, waiting);
@@ -272,6 +283,7 @@ describe('confirm-payment', () => {
         ...funding,
         ...timelineOf('opened'),
         status: 'PENDING',
+        ...NO_OWN,
         ...howToPay('BANK_TRANSFER', FUNDING),
       },
     ]);
@@ -282,6 +294,7 @@ describe('confirm-payment', () => {
       ...funding,
       ...timelineOf('opened', 'wallet-credited'),
       status: 'SUCCESS',
+      ...NO_OWN,
       received: { amount: 100, currency: 'NGN' },
       credited: { amount: 100, currency: 'NGN' },
     });
@@ -290,6 +303,7 @@ describe('confirm-payment', () => {
     expect((await confirm({ transactionId: SECOND })).json).toMatchObject({
       transactionId: SECOND,
       status: 'FAILED',
+      ...NO_OWN,
       reason: 'PAYMENT_EXPIRED',
     });
   });

@@ -76,6 +76,27 @@ describe('the text of the page', () => {
     },
   );
 
+  test.each([
+    [{ status: 'PENDING' }, 'Go back to Travel &amp; Co without paying'],
+    [{ status: 'PROCESSING' }, 'Back to Travel &amp; Co'],
+    [{ status: 'SUCCESS' }, 'Back to Travel &amp; Co'],
+    [{ status: 'FAILED', reason: 'PAYMENT_EXPIRED' }, 'Back to Travel &amp; Co'],
+  ] as const)('names the shop and leads back to it: %o', async (view, words) => {
+    stands({ ...view, shop: 'Travel & Co', backUrl: 'https://shop.example/?a=1&b="2"' });
+    const { text } = await open();
+    expect(text).toMatch(/<dt>Shop<\/dt>\s*<dd>Travel &amp; Co<\/dd>/);
+    expect(text).toContain(`<a href="https://shop.example/?a=1&amp;b=&quot;2&quot;">${words}</a>`);
+    stands({ ...view, shop: 'Travel & Co' });
+    expect((await open()).text).not.toContain('<a ');
+  });
+
+  test('offers to install the eSIM where that is known', async () => {
+    stands({ status: 'SUCCESS', installUrl: 'https://shop.example/i/abc' });
+    expect((await open()).text).toContain(
+      '<a class="first" href="https://shop.example/i/abc">Install your eSIM</a>',
+    );
+  });
+
   test('says one amount where exactly that came', async () => {
     stands({ status: 'SUCCESS', receivedMinor: 1_917_812n });
     expect((await open()).text).not.toContain('<dt>Paid</dt>');

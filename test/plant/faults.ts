@@ -6,6 +6,7 @@ import { AGENT_FAULTS } from './agent-faults.ts';
 import { BATCH_FAULTS } from './batch-faults.ts';
 import { DASHBOARD_FAULTS } from './dashboard-faults.ts';
 import { type Fault, faultsIn } from './fault.ts';
+import { OWN_FAULTS } from './own-faults.ts';
 import { SHOP_FAULTS } from './shop-faults.ts';
 
 const CARRIER = 'test/purchases/carrier.workflow.test.ts';
@@ -579,4 +580,5 @@ export const FAULTS: readonly Fault[] = [
   ...SHOP_FAULTS,
   ...AGENT_FAULTS,
   ...BATCH_FAULTS,
+  ...OWN_FAULTS,
 ];

@@ -150,6 +150,8 @@ test('buy (BASE) answers 201 with install details on SUCCESS', async () => {
     {
       transactionId: 'txn-00000000000000000000000000000001',
       status: 'SUCCESS',
+      reference: '',
+      metadata: {},
       package: {
         packageCode: 'NG-5GB-30D',
         packageName: 'Nigeria 5GB 30Days',
@@ -174,6 +176,8 @@ test('buy (BASE) answers 201 without install details while PROCESSING', async ()
   expectJson(await api.ask('/api/esim/buy', { key: 'usd', body: BUY_BASE, example }), 201, {
     transactionId: 'txn-00000000000000000000000000000001',
     status: 'PROCESSING',
+    reference: '',
+    metadata: {},
     package: { packageCode: 'NG-5GB-30D', packageName: 'Nigeria 5GB 30Days', price: 12.5, currency: 'USD' },
   });
 });
@@ -184,6 +188,8 @@ test('buy (TOPUP) answers 200 with the new totals and a message', async () => {
   expectJson(await api.ask('/api/esim/buy', { key: 'ngn', body, example: 'top-up, WALLET' }), 200, {
     transactionId: 'txn-00000000000000000000000000000002',
     status: 'SUCCESS',
+    reference: '',
+    metadata: {},
     message: 'Top-up successful',
     package: {
       packageCode: 'TOPUP_NG-1GB-7D',
@@ -309,6 +315,8 @@ test('transactions have the purchase result with its timeline, and the reason wh
   expect(done.json).toMatchObject({
     transactionId,
     status: 'SUCCESS',
+    reference: '',
+    metadata: {},
     esimDetails: { iccid: ICCID },
     timeline: timelineOf('wallet-held', 'delivered'),
   });
@@ -323,6 +331,8 @@ test('transactions have the purchase result with its timeline, and the reason wh
   expectJson(await api.ask(failed, { key: 'ngn', example: 'never paid' }), 200, {
     transactionId: failedId,
     status: 'FAILED',
+    reference: '',
+    metadata: {},
     reason: 'PAYMENT_EXPIRED',
     package: {
       packageCode: 'NG-5GB-30D',

@@ -165,7 +165,7 @@ describe('a batch', () => {
 
 describe('the e-mail', () => {
   const email = {
-    ...{ us: 'Simway', sender: 'Blue Sky\r\nLagos', packageName: 'Nigeria 5GB' },
+    ...{ us: 'Simway', sender: 'Blue Sky\r\nLagos', packageName: 'Nigeria 5GB', reference: 'order-4711' },
     ...{ url: 'https://s.example/i/abc', stopUrl: 'https://s.example/mails/stop/abc' },
   };
 
@@ -177,6 +177,9 @@ describe('the e-mail', () => {
       expect(text).toContain('\nhttps://s.example/i/abc\n');
       expect(text).toMatch(/^.*Simway.*[“«]\s?Blue Sky Lagos\s?[”»].*Nigeria 5GB\.$/m);
       expect(text).toContain('\nhttps://s.example/mails/stop/abc\n');
+      expect(text).toMatch(/^[^\r\n]+: order-4711$/m);
+      const lure = { ...email, language, reference: 'evil.example' };
+      expect(installEmailText(lure, 'live').text).not.toContain('evil');
       const sender = 'SIMWAY SECURITY: sign in at https://evil.example';
       expect(installEmailText({ ...email, sender, language }, 'live').text).not.toMatch(/evil|SECURITY/);
       const test = installEmailText({ ...email, language }, 'test');

@@ -345,6 +345,7 @@ it(`at most ${MAX_OPEN_QUOTES} quotes are open for an account, requested in para
   const copies = Array.from({ length: MAX_OPEN_QUOTES - 3 }, (_none, i) => ({
     ...row,
     charge: JSON.stringify(row.charge),
+    own_details: JSON.stringify(row.own_details),
     id: `copy-${i}-${row.account_id}`,
   }));
   await api.shop.owner.insertInto('quotes').values(copies).execute();

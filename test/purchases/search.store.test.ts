@@ -22,8 +22,8 @@ const batch = sql`'batch-' || lpad((i / 10)::text, 32, '0')`;
 for (const rowsOfTable of [
   sql`
     insert into purchases (transaction_id, account_id, package_type, payment_method, status, package_code, package_name, volume_bytes, duration,
-                           esim_id, price_minor, currency, price_usd_minor, cost_usd_e4, settings_id, request_id, created_at, closed_at)
-    select 't' || i, 'acc-1', 'BASE', 'WALLET', 'SUCCESS', 'P', 'P', 1, 1, 'e' || i, 230, 'USD', 230, 1, 'initial', 'r' || i, now(), now() from ${each}`,
+                           esim_id, price_minor, currency, price_usd_minor, cost_usd_e4, settings_id, request_id, reference, created_at, closed_at)
+    select 't' || i, 'acc-1', 'BASE', 'WALLET', 'SUCCESS', 'P', 'P', 1, 1, 'e' || i, 230, 'USD', 230, 1, 'initial', 'r' || i, 'own-' || i, now(), now() from ${each}`,
   sql`
     insert into esims (id, account_id, transaction_id, package_code, package_name, status, price_minor, currency, snapshot, supplier, iccid, order_no,
                        esim_tran_no, total_volume_bytes, total_duration, duration_unit, data_type, created_at)
@@ -53,7 +53,8 @@ const NEWEST = `booking-${String(ROWS)}`;
 it.each([
   ['t77', 'id'],
   ['r77', 'request'],
-  ['p77', 'reference'],
+  ['p77', 'gatewayReference'],
+  ['own-77', 'reference'],
   ['i77', 'iccid'],
   ['o77', 'orderNo'],
   ['n77', 'esimTranNo'],

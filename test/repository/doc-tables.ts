@@ -22,7 +22,7 @@ import {
 import { PLANS, termsOfPlan } from '../../src/domain/account.ts';
 import { formatMinor } from '../../src/domain/money.ts';
 import { LANGUAGES, TEXTS } from '../../src/esims/install-texts/languages.ts';
-import { MAX_CSV_ENTRIES } from '../../src/ledger/wallet-entries.ts';
+import { MAX_CSV_ENTRIES, MAX_CSV_METADATA_CHARACTERS } from '../../src/ledger/wallet-entries.ts';
 import { DEFAULT_UNPAID_LIMITS } from '../../src/payments/rules.ts';
 import examples from '../../src/app/routes/examples.json' with { type: 'json' };
 import { createRouteTable } from '../../src/app/routes/route-table.ts';
@@ -200,7 +200,13 @@ const LIMITS: readonly (readonly [string, string | number])[] = [
   ['body of a batch, bytes', limits.MAX_BATCH_BODY_BYTES],
   ['fields and items in the body of a batch, all levels together', limits.MAX_BATCH_JSON_MEMBERS],
   ['batches of an account with rows waiting to begin', MAX_BEGINNING_BATCHES],
-  ['`reference` of a row, characters', limits.MAX_REFERENCE_CHARACTERS],
+  ['`reference`, characters', limits.MAX_REFERENCE_CHARACTERS],
+  ['keys of `metadata`', limits.MAX_METADATA_KEYS],
+  ['key of `metadata`, characters', limits.MAX_METADATA_KEY_CHARACTERS],
+  ['value of `metadata`, characters', limits.MAX_METADATA_VALUE_CHARACTERS],
+  ['metadata in a cell of a CSV, characters', MAX_CSV_METADATA_CHARACTERS],
+  ['return hosts of an account, in each environment', limits.MAX_RETURN_HOSTS],
+  ['return host, characters', limits.MAX_RETURN_HOST_CHARACTERS],
   ['e-mails to travellers of an account, a day, in the sandbox', MAX_EMAILS_A_DAY.test],
   ['e-mails to travellers of an account, a day, in live', MAX_EMAILS_A_DAY.live],
   ['e-mails to one traveller or invited colleague, a day', MAX_STRANGER_MAILS_A_DAY],

@@ -146,12 +146,15 @@ describe('an event', () => {
     ['other scripts', 'é\u2028😀مرحبا'],
     ['nothing', ''],
   ])('has the same body from SQL as from code: %s', async (_name, iccid) => {
-    const facts = { transactionId: 'txn-1', status: 'SUCCESS', iccid } as const;
+    const own = { reference: iccid === '' ? null : iccid, metadata: { b: iccid, a: '2', '1': '' } };
+    const facts = { transactionId: 'txn-1', status: 'SUCCESS', iccid, ...own } as const;
     const esim = iccid === '' ? null : iccid;
     const qrCodeUrl = esim && sealedQrCodeUrl(esim);
     const at = new Date('2026-03-01T09:05:07.009Z');
     const { rows } = await sql<{ body: string }>`
-      select status_body('txn-1', 'SUCCESS', ${esim}, ${iccid}, ${at}) as body`.execute(books.world);
+      select status_body('txn-1', 'SUCCESS', ${esim}, ${iccid}, ${own.reference}, ${JSON.stringify(own.metadata)}, ${at}) as body`.execute(
+      books.world,
+    );
     expect(rows[0]?.body).toBe(webhookBody('esim.purchased', { ...facts, esimId: esim, qrCodeUrl }, at));
   });
 });

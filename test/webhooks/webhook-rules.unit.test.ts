@@ -21,7 +21,10 @@ const URL_OF_QR = 'https://p.qr.example.com/0f3a.png?a="b"&c=$&';
 const bodyWith = (qrCodeUrl: string | null, given: Partial<WebhookFacts['esim.purchased']> = {}): string =>
   webhookBody(
     'esim.purchased',
-    { transactionId: 'txn-1', status: 'SUCCESS', esimId: 'esim-1', iccid: '89', ...given, qrCodeUrl },
+    {
+      ...{ transactionId: 'txn-1', status: 'SUCCESS', esimId: 'esim-1', iccid: '89' },
+      ...{ reference: 'order-1', metadata: {}, ...given, qrCodeUrl },
+    },
     AT,
   );
 

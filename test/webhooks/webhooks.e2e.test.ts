@@ -74,10 +74,13 @@ const esimOf = async (transactionId: string) => {
   return { esimId, iccid, qrCodeUrl };
 };
 
+const NO_OWN = { reference: '', metadata: {} };
+const OWN = { reference: 'order-1', metadata: { b: '1', a: '2' } };
+
 describe('a purchase by card', () => {
   it('sends PROCESSING when it is paid, SUCCESS when it is delivered, and its payment when it arrives', async () => {
     const shop = await merchant(0n);
-    const { transactionId, reference } = await buyThroughGateway(stack, shop.account);
+    const { transactionId, reference } = await buyThroughGateway(stack, shop.account, OWN);
     await atGateway(stack, reference, 'pay');
     await untilStatus(stack, transactionId, 'SUCCESS');
     const received = await allOf(shop, 3);
@@ -89,15 +92,20 @@ describe('a purchase by card', () => {
       esimId: '',
       iccid: '',
       qrCodeUrl: '',
+      ...OWN,
     });
-    expect(dataOf('SUCCESS')).toEqual({ transactionId, status: 'SUCCESS', ...(await esimOf(transactionId)) });
+    expect(dataOf('SUCCESS')).toEqual({
+      ...{ transactionId, status: 'SUCCESS', ...OWN },
+      ...(await esimOf(transactionId)),
+    });
     expect(received.find(({ event }) => event === 'payment.received')?.data).toEqual({
       transactionId,
       purpose: 'purchase',
       paymentMethod: 'CARD',
-      reference,
+      gatewayReference: reference,
       amount: 2.3,
       currency: 'USD',
+      ...OWN,
     });
   });
 
@@ -112,10 +120,11 @@ describe('a purchase by card', () => {
     expect(statusesIn(received).toSorted()).toEqual(['FAILED', 'PROCESSING']);
     expect(received.find(({ event }) => event === 'payment.refunded')?.data).toEqual({
       transactionId,
-      reference,
+      gatewayReference: reference,
       amount: 2.3,
       currency: 'USD',
       refundedTo: 'SOURCE',
+      ...NO_OWN,
     });
   });
 });
@@ -130,7 +139,7 @@ describe('a purchase from the wallet', () => {
     const { transactionId } = buyer.body;
     const received = await allOf(shop, 1);
     expect(received.map(({ data }) => data)).toEqual([
-      { transactionId, status: 'SUCCESS', ...(await esimOf(transactionId)) },
+      { transactionId, status: 'SUCCESS', ...(await esimOf(transactionId)), ...NO_OWN },
     ]);
     expect(received[0]?.headers['user-agent']).toBe('Simway-Webhooks/1');
   });

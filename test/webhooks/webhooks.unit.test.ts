@@ -151,6 +151,8 @@ describe('bodies', () => {
         esimId: null,
         iccid: null,
         qrCodeUrl: null,
+        reference: null,
+        metadata: {},
         ...changes,
       },
       at,
@@ -158,9 +160,10 @@ describe('bodies', () => {
 
   it('of a purchase have exactly the specified fields', () => {
     const esim = { esimId: 'esim-1', iccid: '8948', qrCodeUrl: 'https://example.com/q/1.png?a="b"' };
-    expect(purchase({ status: 'SUCCESS', ...esim })).toBe(
+    const own = { reference: 'order "1"', metadata: { b: '1', a: '2' } };
+    expect(purchase({ status: 'SUCCESS', ...esim, ...own })).toBe(
       '{"event":"esim.purchased","data":{"transactionId":"txn-1","status":"SUCCESS","esimId":"esim-1","iccid":"8948",' +
-        '"qrCodeUrl":"https://example.com/q/1.png?a=\\"b\\""},"timestamp":"2026-11-21T09:00:00.007Z"}',
+        '"qrCodeUrl":"https://example.com/q/1.png?a=\\"b\\"","reference":"order \\"1\\"","metadata":{"b":"1","a":"2"}},"timestamp":"2026-11-21T09:00:00.007Z"}',
     );
   });
 
@@ -169,7 +172,7 @@ describe('bodies', () => {
     (status) => {
       expect(purchase({ status })).toBe(
         `{"event":"esim.purchased","data":{"transactionId":"txn-1","status":"${status}","esimId":"","iccid":"",` +
-          '"qrCodeUrl":""},"timestamp":"2026-11-21T09:00:00.007Z"}',
+          '"qrCodeUrl":"","reference":"","metadata":{}},"timestamp":"2026-11-21T09:00:00.007Z"}',
       );
     },
   );
@@ -179,7 +182,13 @@ describe('bodies', () => {
   });
 
   it('of payments and wallets have numbers with two decimals, however large', () => {
-    const payment = { transactionId: 'txn-1', reference: 'txn-1-2', currency: 'NGN' };
+    const payment = {
+      transactionId: 'txn-1',
+      gatewayReference: 'txn-1-2',
+      currency: 'NGN',
+      reference: 'order-1',
+      metadata: {},
+    };
     expect(
       webhookBody(
         'payment.received',
@@ -193,11 +202,11 @@ describe('bodies', () => {
       ),
     ).toBe(
       '{"event":"payment.received","data":{"transactionId":"txn-1","purpose":"funding","paymentMethod":"BANK_TRANSFER",' +
-        '"reference":"txn-1-2","amount":9007199254740993.01,"currency":"NGN"},"timestamp":"2026-11-21T09:00:00.007Z"}',
+        '"gatewayReference":"txn-1-2","amount":9007199254740993.01,"currency":"NGN","reference":"order-1","metadata":{}},"timestamp":"2026-11-21T09:00:00.007Z"}',
     );
     expect(webhookBody('payment.refunded', { ...payment, amountMinor: 5n, refundedTo: 'WALLET' }, at)).toBe(
-      '{"event":"payment.refunded","data":{"transactionId":"txn-1","reference":"txn-1-2","amount":0.05,"currency":"NGN",' +
-        '"refundedTo":"WALLET"},"timestamp":"2026-11-21T09:00:00.007Z"}',
+      '{"event":"payment.refunded","data":{"transactionId":"txn-1","gatewayReference":"txn-1-2","amount":0.05,"currency":"NGN",' +
+        '"refundedTo":"WALLET","reference":"order-1","metadata":{}},"timestamp":"2026-11-21T09:00:00.007Z"}',
     );
     expect(
       webhookBody('wallet.low_balance', { balanceMinor: 0n, thresholdMinor: 10_00n, currency: 'USD' }, at),

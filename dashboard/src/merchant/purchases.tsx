@@ -4,7 +4,18 @@ import { listTransactionsStatus } from 'simway-client/generated/api-lists.ts';
 import { readApi, type ApiSchemas } from '../api/client.ts';
 import { timesOf, type Search } from '../ui/address.ts';
 import { DayRange, SearchField, ChoiceField } from '../ui/filters.tsx';
-import { Amount, QueryView, Id, Moment, Section, Status, Facts, Page } from '../ui/parts.tsx';
+import {
+  Amount,
+  QueryView,
+  Id,
+  metadataFacts,
+  Moment,
+  OwnReference,
+  Section,
+  Status,
+  Facts,
+  Page,
+} from '../ui/parts.tsx';
 import { amount, Rows, type Columns, CursorList } from '../ui/rows.tsx';
 import { EVENTS, PAYMENT_METHODS } from '../ui/words.ts';
 import { TRANSACTION_TYPES, transactionFilters } from './filters.ts';
@@ -17,10 +28,13 @@ const OPEN_EVERY_MS = 2_000;
 
 const COLUMNS: Columns<Item> = {
   When: ({ createdAt }) => <Moment at={createdAt} />,
-  What: ({ transactionId, type, packageName }) => (
-    <ItemLink kind="purchase" id={transactionId}>
-      {packageName === null ? TRANSACTION_TYPES[type] : `${TRANSACTION_TYPES[type]}: ${packageName}`}
-    </ItemLink>
+  What: ({ transactionId, type, packageName, reference }) => (
+    <>
+      <ItemLink kind="purchase" id={transactionId}>
+        {packageName === null ? TRANSACTION_TYPES[type] : `${TRANSACTION_TYPES[type]}: ${packageName}`}
+      </ItemLink>
+      <OwnReference>{reference}</OwnReference>
+    </>
   ),
   Status: ({ status }) => <Status>{status}</Status>,
   Amount: amount('amount'),
@@ -50,7 +64,7 @@ export function PurchasesPage() {
     <Page title="Purchases" about="Every eSIM, top-up and funding of the wallet.">
       <Group align="end">
         <SearchField
-          placeholder="Id, ICCID or package"
+          placeholder="Id, ICCID, reference or package"
           value={filters.search}
           onSearch={(search) => show({ search })}
         />
@@ -106,6 +120,8 @@ export function PurchasePage() {
                   Status: <Status>{found.status}</Status>,
                   Reason: found.reason,
                   What: 'package' in found && nameOf(found.package),
+                  'Your reference': found.reference,
+                  ...metadataFacts(found.metadata),
                   [isFunding ? 'Amount' : 'Price']: <Money of={priceOf(found)} />,
                   'Paid by': listed && PAYMENT_METHODS[listed.paymentMethod],
                   ...cameOf(found),

@@ -4,7 +4,7 @@ import { notifications } from '@mantine/notifications';
 import { useEffect } from 'react';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { api, readApi, bodyOf, type ApiSchemas } from '../api/client.ts';
-import { QueryView, Moment, Section, Status, Page, QuerySection } from '../ui/parts.tsx';
+import { QueryView, Moment, OwnReference, Section, Status, Page, QuerySection } from '../ui/parts.tsx';
 import { NumberField } from '../ui/number-field.tsx';
 import { numberText, readNumber } from '../ui/numbers.ts';
 import { SendForm, useSending } from '../ui/send-form.tsx';
@@ -223,13 +223,16 @@ function WalletEntries() {
           empty={Object.values(filters).some(Boolean) ? 'No results.' : 'No changes yet.'}
           columns={{
             When: ({ at }) => <Moment at={at} />,
-            What: ({ description, transactionId }) =>
+            What: ({ description, transactionId, reference }) =>
               transactionId === null ? (
                 description
               ) : (
-                <ItemLink kind="purchase" id={transactionId}>
-                  {description}
-                </ItemLink>
+                <>
+                  <ItemLink kind="purchase" id={transactionId}>
+                    {description}
+                  </ItemLink>
+                  <OwnReference>{reference}</OwnReference>
+                </>
               ),
             Kind: kindOf,
             Amount: amount('amount'),

@@ -1,4 +1,15 @@
-import { Stack, Button, Code, Group, MultiSelect, Select, Switch, Text, TextInput } from '@mantine/core';
+import {
+  Stack,
+  Button,
+  Code,
+  Group,
+  MultiSelect,
+  Select,
+  Switch,
+  TagsInput,
+  Text,
+  TextInput,
+} from '@mantine/core';
 import { useState } from 'react';
 import { useForm } from '@mantine/form';
 import { notifications } from '@mantine/notifications';
@@ -61,7 +72,38 @@ export function WebhooksPage() {
         }
       </QuerySection>
       <Messages endpoints={query.data?.items ?? []} />
+      <ReturnHosts />
     </Page>
+  );
+}
+
+function ReturnHosts() {
+  const query = useRead('/account/return-hosts', {});
+  return (
+    <QuerySection title="Where buyers are sent back to" query={query} rows={2}>
+      {({ hosts }) => <ReturnHostsForm hosts={hosts} />}
+    </QuerySection>
+  );
+}
+
+function ReturnHostsForm({ hosts }: { readonly hosts: readonly string[] }) {
+  const { may } = useMembership();
+  const form = useForm({ initialValues: { hosts: [...hosts] } });
+  const sending = useSending(
+    form,
+    (body) => api.PUT('/account/return-hosts', { body }),
+    () => notifications.show({ message: 'Saved.' }),
+  );
+  if (!may('webhooks')) return <Text size="sm">{hosts.length === 0 ? 'Nowhere.' : hosts.join(', ')}</Text>;
+  return (
+    <SendForm sending={sending} label="Save" at="flex-start" button={{ variant: 'default' }}>
+      <TagsInput
+        label="Hosts"
+        description="The hosts that successUrl and cancelUrl may name, such as shop.example.com. Press Enter after each"
+        maxTags={20}
+        {...form.getInputProps('hosts')}
+      />
+    </SendForm>
   );
 }
 

@@ -8,6 +8,7 @@ import {
   QueryView,
   Empty,
   Id,
+  metadataFacts,
   Moment,
   Section,
   Status,
@@ -110,6 +111,8 @@ function Overview({ of }: { readonly of: PurchaseTimeline }) {
           ),
           Amount: <Amount of={of.amount} currency={of.currency} />,
           'Paid by': of.paymentMethod === null ? null : PAYMENT_METHODS[of.paymentMethod],
+          'Own reference': of.reference,
+          ...metadataFacts(of.metadata),
           Package: of.package && `${of.package.name} (${of.package.packageCode}, ${of.package.type})`,
           Hold:
             of.hold && `${formatAmount(of.hold.amount, of.hold.currency)}, ${LEDGER_HOLDS[of.hold.status]}`,

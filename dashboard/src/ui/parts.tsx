@@ -117,6 +117,27 @@ export function Facts({ of }: { readonly of: Readonly<Record<string, ReactNode>>
   );
 }
 
+/** The shop's own, below what it is about. */
+export const OwnReference = ({ children }: { readonly children: string }) =>
+  children === '' ? null : (
+    <Text size="xs" c="dimmed" className="breakable">
+      {children}
+    </Text>
+  );
+
+/** One line for each text of the shop's own. */
+export const metadataFacts = (metadata: Readonly<Record<string, string>>) => ({
+  Metadata: Object.keys(metadata).length > 0 && (
+    <Stack gap={0}>
+      {Object.entries(metadata).map(([key, value]) => (
+        <Text key={key} size="sm" className="breakable">
+          {key}: {value}
+        </Text>
+      ))}
+    </Stack>
+  ),
+});
+
 interface QueryViewProps<T> {
   readonly query: UseQueryResult<T>;
   readonly rows?: number;

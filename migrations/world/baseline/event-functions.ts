@@ -60,7 +60,8 @@ const anyEvent = ({ ownPath }: World) => sql`
 const statusEvent = ({ ownPath }: World) => sql`
   -- The body of esim.purchased, byte for byte as src/webhooks/event-rules.ts writes it, with its placeholder
   -- for the address of the QR code.
-  create function status_body(transaction_id text, status text, esim_id text, iccid text, happened_at timestamptz)
+  create function status_body(transaction_id text, status text, esim_id text, iccid text, reference text,
+    metadata json, happened_at timestamptz)
   returns text language plpgsql stable ${ownPath} as $$
     begin
       return (
@@ -69,7 +70,8 @@ const statusEvent = ({ ownPath }: World) => sql`
                  to_char(happened_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "timestamp"
             from (select transaction_id as "transactionId", status, coalesce(esim_id, '') as "esimId",
                          coalesce(iccid, '') as iccid,
-                         coalesce(chr(1) || 'qr-code-url-of:' || esim_id || chr(1), '') as "qrCodeUrl") data
+                         coalesce(chr(1) || 'qr-code-url-of:' || esim_id || chr(1), '') as "qrCodeUrl",
+                         coalesce(reference, '') as reference, coalesce(metadata, '{}') as metadata) data
         ) message
       );
     end $$;
@@ -86,7 +88,8 @@ const statusEvent = ({ ownPath }: World) => sql`
       select written.is_new, written.message_ids into is_new, message_ids
         from write_event(purchase.account_id, 'esim.purchased',
           'esim.purchased:' || purchase.transaction_id || ':' || purchase.status, purchase.transaction_id,
-          status_body(purchase.transaction_id, purchase.status, esim.id, esim.iccid, now()), now(),
+          status_body(purchase.transaction_id, purchase.status, esim.id, esim.iccid,
+            purchase.reference, purchase.metadata, now()), now(),
           subscribers(purchase.account_id, 'esim.purchased')) written;
     end $$;
 `;

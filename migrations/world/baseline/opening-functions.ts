@@ -16,12 +16,13 @@ export const openingFunctions = (world: World) => sql`
 
 const terms = () => sql`
   -- What was agreed. Of the package: as it was when the purchase was opened; supplier is null where there was
-  -- none.
+  -- none. Of the buyer: what they said for themselves; metadata is JSON, byte for byte.
   create type purchase_terms as (transaction_id text, account_id text, package_type text, payment_method text,
     package_code text, supplier text, package_name text, volume_bytes bigint, duration integer,
     duration_unit text, data_type integer, snapshot jsonb, esim_id text, price_minor bigint, currency text,
     price_usd_minor bigint, cost_usd_e4 bigint, settings_id text, rate_id text, request_id text,
-    in_flight_grace_ms integer, created_at timestamptz, key_id text, countries text[]);
+    in_flight_grace_ms integer, created_at timestamptz, key_id text, countries text[], reference text,
+    is_reference_unique boolean, metadata text, customer_email text, success_url text, cancel_url text);
 
   -- What is asked of the buyer at a gateway.
   create type charge_terms as (reference text, gateway text, amount_minor bigint, currency text,
@@ -182,12 +183,13 @@ const writing = ({ ownPath }: World) => sql`
     begin
       insert into purchases (transaction_id, account_id, package_type, payment_method, status, reason,
         package_code, supplier, package_name, volume_bytes, duration, esim_id, price_minor, currency,
-        price_usd_minor, cost_usd_e4, settings_id, rate_id, request_id, created_at, closed_at)
+        price_usd_minor, cost_usd_e4, settings_id, rate_id, request_id, reference, metadata, created_at,
+        closed_at)
       values (terms.transaction_id, terms.account_id, terms.package_type, terms.payment_method, first_status,
         refusal, terms.package_code, terms.supplier, terms.package_name, terms.volume_bytes, terms.duration,
         terms.esim_id, terms.price_minor, terms.currency, terms.price_usd_minor, terms.cost_usd_e4,
-        terms.settings_id, terms.rate_id, terms.request_id, terms.created_at,
-        case when refusal is not null then terms.created_at end);
+        terms.settings_id, terms.rate_id, terms.request_id, terms.reference, terms.metadata::json,
+        terms.created_at, case when refusal is not null then terms.created_at end);
       if terms.package_type = 'BASE' and terms.supplier is not null then
         insert into esims (id, account_id, transaction_id, package_code, package_name, status, price_minor,
           currency, snapshot, supplier, total_volume_bytes, total_duration, duration_unit, data_type, created_at)
@@ -195,6 +197,10 @@ const writing = ({ ownPath }: World) => sql`
           case when refusal is null then 'PENDING' else 'FAILED' end, terms.price_minor, terms.currency,
           terms.snapshot, terms.supplier, terms.volume_bytes, terms.duration, terms.duration_unit,
           terms.data_type, terms.created_at);
+      end if;
+      if coalesce(terms.customer_email, terms.success_url, terms.cancel_url) is not null then
+        insert into buyer_details (transaction_id, customer_email, success_url, cancel_url)
+        values (terms.transaction_id, terms.customer_email, terms.success_url, terms.cancel_url);
       end if;
       insert into purchase_events (transaction_id, what, detail)
       values (terms.transaction_id, case first_status when 'FAILED' then 'refused'
@@ -205,17 +211,22 @@ const writing = ({ ownPath }: World) => sql`
 const opening = ({ ownPath }: World) => sql`
   -- Opens a purchase: its hold or its payment, the row of its Idempotency-Key, and the order that is agreed
   -- with the supplier and not sent yet. is_opened is false, and nothing is written, where the wallet has too
-  -- little, its hold was placed before, too many payments are unpaid, the key's budget does not allow it, or
-  -- with unless_low the balance would fall below its threshold. A key with a budget pays from the wallet
+  -- little, its hold was placed before, too many payments are unpaid, the key's budget does not allow it,
+  -- its reference was to be unique and is not, or with unless_low the balance would fall below its threshold. A key with a budget pays from the wallet
   -- alone: no other money is on hold before it is spent.
   create function open_purchase(terms purchase_terms, charge charge_terms, idempotency_key text,
     idempotency_path text, fingerprint text, follows text, unpaid_limits jsonb, unless_low boolean,
     out is_opened boolean, out threshold_minor bigint, out left_minor bigint, out subscribers text[],
-    out breach jsonb, out at timestamptz)
+    out breach jsonb, out reference_used_by text, out at timestamptz)
   language plpgsql ${ownPath} as $$
     begin
       at := now();
-      if terms.payment_method = 'WALLET' then
+      if terms.is_reference_unique then
+        reference_used_by := reference_holder(terms.account_id, terms.reference, terms.transaction_id);
+      end if;
+      if reference_used_by is not null then
+        is_opened := false;
+      elsif terms.payment_method = 'WALLET' then
         select hold.is_placed, hold.threshold_minor, hold.left_minor, hold.subscribers, hold.breach
           into is_opened, threshold_minor, left_minor, subscribers, breach
           from place_hold(terms.transaction_id, terms.account_id, terms.currency, terms.price_minor,

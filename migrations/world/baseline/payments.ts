@@ -9,6 +9,7 @@ import type { World } from './world.ts';
 
 export const payments = (world: World) => sql`
   ${fundings(world)}
+  ${buyers(world)}
   ${checks(world)}
   ${charges(world)}
   ${gatewayEvents(world)}
@@ -29,6 +30,8 @@ const fundings = ({ role }: World) => sql`
     needs_attention_since timestamptz,
     attention_reason text,
     request_id text not null,
+    reference text check (length(reference) between 1 and 100),
+    metadata json,
     created_at timestamptz not null,
     updated_at timestamptz not null default now(),
     closed_at timestamptz,
@@ -41,8 +44,55 @@ const fundings = ({ role }: World) => sql`
   create index fundings_flagged on fundings (needs_attention_since) where needs_attention_since is not null;
   -- An operator has the id of a request in hand, and nothing else.
   create index fundings_by_request on fundings (request_id);
+  create index fundings_by_reference on fundings (reference, account_id) where reference is not null;
 
   grant insert, update on fundings to ${role};
+`;
+
+const buyers = ({ role, ownPath }: World) => sql`
+  -- Who pays at a gateway for a purchase or a funding, and where they go back to. The address is personal
+  -- data: it is blanked after 30 days.
+  create table buyer_details (
+    transaction_id text primary key,
+    customer_email text,
+    success_url text,
+    cancel_url text,
+    created_at timestamptz not null default now()
+  );
+  create index buyer_emails_kept on buyer_details (created_at) where customer_email is not null;
+  -- The gateway names a returned transfer by the buyer's address alone.
+  create index buyer_details_by_email on buyer_details (lower(customer_email))
+    where customer_email is not null;
+
+  -- The hosts of a shop that its buyers may be sent back to.
+  create table return_hosts (
+    account_id text primary key,
+    hosts text[] not null check (cardinality(hosts) between 1 and 20),
+    changed_at timestamptz not null,
+    changed_by text not null
+  );
+
+  -- Which purchase or funding of the account carries this reference, beside this one; null: none. One that
+  -- failed does not count: nothing was sold. Holds the reference until the end of the transaction, so of two
+  -- that ask together the second sees the first. Volatile, so that its query sees what is committed by then.
+  create function reference_holder(buyer text, wanted text, own_id text) returns text
+  language plpgsql volatile ${ownPath} as $$
+    begin
+      perform pg_advisory_xact_lock(hashtextextended(
+        current_schema() || ' reference of ' || buyer || ' ' || wanted, 0));
+      return (
+        select transaction_id from (
+          select transaction_id from purchases
+           where reference = wanted and account_id = buyer and status <> 'FAILED'
+          union all
+          select transaction_id from fundings
+           where reference = wanted and account_id = buyer and status <> 'FAILED'
+        ) carrying where transaction_id <> own_id limit 1
+      );
+    end $$;
+
+  grant insert, update (customer_email) on buyer_details to ${role};
+  grant insert, update, delete on return_hosts to ${role};
 `;
 
 const checks = ({ role }: World) => sql`

@@ -100,6 +100,8 @@ const quotes = ({ role }: World) => sql`
     settings_id text not null references pricing_settings (id),
     rate_id text,
     charge jsonb,
+    -- What its purchase takes over. An address of a buyer in it goes with the quote, after a week.
+    own_details json,
     created_at timestamptz not null,
     expires_at timestamptz not null check (expires_at > created_at),
     used_by text,

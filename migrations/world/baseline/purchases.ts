@@ -37,6 +37,9 @@ const rows = ({ role }: World) => sql`
     needs_attention_since timestamptz,
     attention_reason text,
     request_id text not null,
+    -- The buyer's own. Kept as text, so that webhooks show the keys of metadata in the order they were sent.
+    reference text check (length(reference) between 1 and 100),
+    metadata json,
     created_at timestamptz not null,
     updated_at timestamptz not null default now(),
     closed_at timestamptz,
@@ -60,6 +63,7 @@ const indexes = () => sql`
   create index purchases_by_rate on purchases (rate_id) where rate_id is not null;
   -- An operator has the id of a request in hand, and nothing else.
   create index purchases_by_request on purchases (request_id);
+  create index purchases_by_reference on purchases (reference, account_id) where reference is not null;
 `;
 
 const history = ({ role }: World) => sql`

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { PLANS, SCOPES, type Environment } from '../../domain/account.ts';
 import type { Member } from '../../domain/callers.ts';
+import { DomainError } from '../../domain/errors.ts';
 import { MEMBER_ROLES } from '../../domain/member-roles.ts';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
 import { isTooWide, MIN_KEY_RANGE_BITS, parseRange } from '../../platform/client-addresses.ts';
@@ -29,11 +30,14 @@ import {
   MAX_ALLOWED_ADDRESSES,
   MAX_KEY_NAME_CHARACTERS,
   MAX_REQUEST_ID_CHARACTERS,
+  MAX_RETURN_HOST_CHARACTERS,
+  MAX_RETURN_HOSTS,
   MAX_WEBHOOK_URL_CHARACTERS,
 } from '../../platform/http/limits.ts';
 import { limitField } from '../../platform/http/page.ts';
 import type { Route } from '../../platform/http/route.ts';
 import type { KeyBudget } from '../keys/budget-rules.ts';
+import { returnHostOf } from '../return-urls.ts';
 import type { MemberCases } from '../members.ts';
 import {
   budgetBody,
@@ -185,6 +189,30 @@ const requestsSchema = dataObject('RequestLog', {
   nextCursor: text('For the next page; null on the last').nullable(),
 });
 
+const hosts = z
+  .array(
+    textField({
+      max: MAX_RETURN_HOST_CHARACTERS,
+      description: 'A host name, with its port if it is not that of https',
+      example: 'shop.example.com',
+    }),
+    { error: missingOr('must be a list') },
+  )
+  .max(MAX_RETURN_HOSTS, `must have at most ${MAX_RETURN_HOSTS}`);
+const returnHostsBody = namedObject('ReturnHostsRequest', {
+  hosts: hosts.describe(
+    `At most ${MAX_RETURN_HOSTS} names of the public internet; in the sandbox also \`localhost\` and \`127.0.0.1\`. Empty: nobody is sent back`,
+  ),
+});
+const returnHostsSchema = dataObject('ReturnHosts', { hosts: z.array(z.string()) });
+
+const notAHost = (index: number, environment: Environment): DomainError =>
+  new DomainError('VALIDATION_ERROR', 'Invalid request', {
+    details: [
+      `hosts.${index}: must be a host name such as shop.example.com${environment === 'test' ? ', or localhost' : ''}`,
+    ],
+  });
+
 /** `createKey` also makes endpoints, which stand above accounts. */
 type AccountCases = MemberCases & {
   createKey(
@@ -197,6 +225,7 @@ type AccountCases = MemberCases & {
 const MEMBERS = '/account/members';
 const INVITATIONS = '/account/invitations';
 const KEYS = '/account/keys';
+const RETURN_HOSTS = '/account/return-hosts';
 const KEY_BUDGET = `${KEYS}/{keyId}/budget` as const;
 
 const forMember = routesWith<AccountCases, 'member'>('member', 'Account', {
@@ -369,6 +398,35 @@ export const ownAccountRoutes: readonly Route<AccountCases>[] = [
     summary: 'Revoke an API key',
     description: 'It stops working within 5 seconds, for ever. Purchases that it began go on.',
     handle: ({ cases, member, environment, params }) => cases.revokeKey(member, environment, params.keyId),
+  }),
+  forMember.get(RETURN_HOSTS, {
+    memberPermission: 'read',
+    answer: [200, 'The hosts', returnHostsSchema],
+    operationId: 'getReturnHosts',
+    summary: 'Read where buyers may be sent back to',
+    description:
+      'The hosts that `successUrl` and `cancelUrl` may name in the environment that `Simway-Environment` names.',
+    handle: async ({ cases, member, environment }) => ({
+      hosts: [...(await cases.readReturnHosts(member, environment))],
+    }),
+  }),
+  forMember.put(RETURN_HOSTS, {
+    memberPermission: 'webhooks',
+    body: returnHostsBody,
+    answer: [200, 'The hosts as they now are', returnHostsSchema],
+    operationId: 'setReturnHosts',
+    summary: 'Set where buyers may be sent back to',
+    description:
+      'In place of the earlier hosts, for this environment. Only a person can do this: no API key can change the list. The owners get a mail. A host ' +
+      'that is taken off is not linked any more, also for purchases that named it.',
+    async handle({ cases, member, environment, body }) {
+      const hosts = body.hosts.map((host, index) => {
+        const known = returnHostOf(host, environment);
+        if (known === undefined) throw notAHost(index, environment);
+        return known;
+      });
+      return { hosts: [...(await cases.changeReturnHosts(member, environment, [...new Set(hosts)]))] };
+    },
   }),
   forMember.get('/account/requests', {
     memberPermission: 'requests',

@@ -243,9 +243,18 @@ export interface AdminRemovalsTable {
   asked_at: Date;
 }
 
+/** Where buyers of an account may be sent back to. */
+export interface ReturnHostsTable {
+  account_id: string;
+  hosts: string[];
+  changed_at: Date;
+  changed_by: string;
+}
+
 declare module '../../platform/database/tables.ts' {
   interface WorldDatabase {
     key_budgets: KeyBudgetsTable;
+    return_hosts: ReturnHostsTable;
   }
   interface AccountsDatabase {
     mails_to: MailsToTable;

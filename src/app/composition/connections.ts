@@ -4,6 +4,7 @@ import type { Environment } from '../../domain/account.ts';
 import { createInstallData } from '../../esims/install-data.ts';
 import { createInstallTokens } from '../../esims/install-tokens.ts';
 import type { WorldConfig } from '../config/config.ts';
+import { createReturnKeys } from '../../payments/return-keys.ts';
 import { createTermsSigner } from '../../platform/frozen-terms.ts';
 import type { ReadinessCheck } from '../../platform/http/admin.ts';
 import { createSecretBox } from '../../platform/secret-box.ts';
@@ -41,6 +42,10 @@ export function openConnections(context: ProcessContext, world: WorldConfig, red
       idSecret: Buffer.from(context.secrets.idSecret),
       environment: world.environment,
       publicUrl: context.config.publicUrl,
+    }),
+    returnKeys: createReturnKeys({
+      idSecret: Buffer.from(context.secrets.idSecret),
+      environment: world.environment,
     }),
     checks: () => [
       check(`postgres ${world.environment}`, () => readRevisions(db)),

@@ -35,7 +35,7 @@ export type WorkerWorld = ReturnType<typeof composeWorkerWorld>;
 export function composeWorkerWorld(context: ProcessContext, world: WorldConfig, redis: RedisServices) {
   const { environment, timings, approvalLimits } = world;
   const { temporal, checks, close, ...connected } = openConnections(context, world, redis);
-  const { db, gateway, statementGateway, events, installTokens } = connected;
+  const { db, gateway, statementGateway, events, installTokens, returnKeys } = connected;
   const { forOrders: supplier, inBackground: backgroundSupplier, forChecks } = connected.supplier;
   const engine = createPurchaseEngine(temporal, timings);
   const webhookEngine = composeWebhookEngine(db, temporal, events);
@@ -57,7 +57,7 @@ export function composeWorkerWorld(context: ProcessContext, world: WorldConfig, 
       supplier,
       backgroundSupplier,
       checksSupplier: forChecks,
-      returnUrl: `${context.config.publicUrl}/pay/return`,
+      returnUrl: (reference) => `${context.config.publicUrl}/pay/return?key=${returnKeys.keyOf(reference)}`,
       scenarioOf: environment === 'test' ? scenarioOf : undefined,
       refundTimings: timings,
       unpaidLimits: context.config.unpaidLimits,

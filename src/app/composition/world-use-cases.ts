@@ -9,6 +9,7 @@ import { esimUseCases } from '../../esims/use-cases.ts';
 import { walletUseCases } from '../../ledger/use-cases.ts';
 import { createGatewayInbox } from '../../payments/gateway-events.ts';
 import { paymentUseCases } from '../../payments/use-cases.ts';
+import type { ReturnKeys } from '../../payments/return-keys.ts';
 import { bindAll, guardAll } from '../../platform/bind.ts';
 import { createSupplierReadBreaker } from '../../platform/circuit-breaker.ts';
 import type { BatchDeps } from '../../purchases/deps.ts';
@@ -27,7 +28,10 @@ export function createWorldUseCases(
   world: BatchDeps &
     WebhookDeps &
     SupplierInboxDeps &
-    Pick<SandboxDeps, 'sandboxSupplier'> & { readonly environment: Environment },
+    Pick<SandboxDeps, 'sandboxSupplier'> & {
+      readonly environment: Environment;
+      readonly returnKeys: ReturnKeys;
+    },
 ) {
   const supplierReads = createSupplierReadBreaker();
   const priceRevision = createPriceRevision(world);

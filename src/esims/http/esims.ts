@@ -35,7 +35,7 @@ const myEsimsQuery = z
       description: `Only eSIMs in this state; ${UNFILTERED} are in the whole list only`,
     }).optional(),
     search: searchField(
-      'A part of the package name, ICCID or transaction id, or your reference in a batch; empty means no filter',
+      'A part of the package name, ICCID or transaction id, or your reference in full; empty means no filter',
     ),
     after: afterField((text) => isId('esim', text)),
   })

@@ -158,6 +158,7 @@ export const ar: InstallTexts = {
     subject: (item) => `شريحة eSIM الخاصة بك: ${item}`,
     sent: (sender, item) => `أرسل إليك ${sender} شريحة eSIM: ${item}.`,
     onBehalfOf: (us, name) => `${us} نيابةً عن «${name}»`,
+    reference: (reference) => `الطلب: ${reference}`,
     open: 'افتح هذا الرابط على الهاتف الذي سيستخدمها واتبع الخطوات:',
     personal: 'هذا الرابط شخصي: لا تشاركه مع أحد.',
     stop: 'إذا كنت لا تعرف المرسل أو لا تريد مزيدًا من هذه الرسائل:',

@@ -173,6 +173,7 @@ export const en: InstallTexts = {
     subject: (item) => `Your eSIM: ${item}`,
     sent: (sender, item) => `${sender} has sent you an eSIM: ${item}.`,
     onBehalfOf: (us, name) => `${us}, on behalf of “${name}”,`,
+    reference: (reference) => `Order: ${reference}`,
     open: 'Open this link on the phone that will use it, and follow the steps:',
     personal: 'The link is personal: do not share it.',
     stop: 'If you do not know the sender, or want no more such mail:',

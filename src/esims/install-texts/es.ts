@@ -178,6 +178,7 @@ export const es: InstallTexts = {
     subject: (item) => `Tu eSIM: ${item}`,
     sent: (sender, item) => `${sender} te ha enviado una eSIM: ${item}.`,
     onBehalfOf: (us, name) => `${us}, en nombre de «${name}»,`,
+    reference: (reference) => `Pedido: ${reference}`,
     open: 'Abre este enlace en el teléfono que la usará y sigue los pasos:',
     personal: 'El enlace es personal: no lo compartas.',
     stop: 'Si no conoces al remitente o no quieres más correos como este:',

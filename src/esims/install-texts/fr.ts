@@ -181,6 +181,7 @@ export const fr: InstallTexts = {
     subject: (item) => `Votre eSIM : ${item}`,
     sent: (sender, item) => `${sender} vous a envoyé une eSIM : ${item}.`,
     onBehalfOf: (us, name) => `${us}, au nom de « ${name} »,`,
+    reference: (reference) => `Commande : ${reference}`,
     open: 'Ouvrez ce lien sur le téléphone qui l’utilisera et suivez les étapes :',
     personal: 'Ce lien est personnel : ne le partagez pas.',
     stop: 'Si vous ne connaissez pas l’expéditeur ou ne voulez plus de tels e-mails :',

@@ -176,6 +176,7 @@ export const pt: InstallTexts = {
     subject: (item) => `O seu eSIM: ${item}`,
     sent: (sender, item) => `${sender} enviou-lhe um eSIM: ${item}.`,
     onBehalfOf: (us, name) => `${us}, em nome de “${name}”,`,
+    reference: (reference) => `Pedido: ${reference}`,
     open: 'Abra este link no telefone que o vai usar e siga os passos:',
     personal: 'O link é pessoal: não o partilhe.',
     stop: 'Se não conhece o remetente ou não quer mais e-mails destes:',

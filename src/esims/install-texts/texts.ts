@@ -84,6 +84,8 @@ export interface InstallTexts {
     readonly sent: (sender: string, packageName: string) => string;
     /** Who sends it: we, for a merchant. */
     readonly onBehalfOf: (us: string, name: string) => string;
+    /** What the sender calls the order. */
+    readonly reference: (reference: string) => string;
     readonly open: string;
     readonly personal: string;
     /** Before the link that stops such mail. */

@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import type { PageQuery } from '../../domain/page.ts';
 import type { EsimStatus } from '../../domain/states.ts';
-import { rowsWithReference } from '../../jobs/store/references.ts';
+import { hasReference, rowsWithReference } from '../../jobs/store/references.ts';
 import { containing, spells } from '../../platform/database/like.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import type { EsimRow } from './esims.ts';
@@ -94,6 +94,7 @@ function matching(db: WorldDb, { accountId, status, search }: EsimQuery) {
       spells('package_name', search),
       eb('iccid', 'ilike', pattern),
       eb('transaction_id', 'ilike', pattern),
+      sql<boolean>`transaction_id in (select transaction_id from purchases where account_id = ${accountId} and ${hasReference(search)})`,
       sql<boolean>`transaction_id in (select transaction_id from (${rowsWithReference(accountId, search)}) own)`,
     ]),
   );

@@ -1,4 +1,4 @@
-/** Rows of batches by the merchant's own name for them. */
+/** What is found by the merchant's own name for it. */
 import { sql, type RawBuilder } from 'kysely';
 
 /**
@@ -18,3 +18,10 @@ export const rowsWithReference = (accountId: string, text: string): RawBuilder<u
    -- With the limit, the planner uses the index of each batch's references: a scan would read the rows of all accounts.
    cross join lateral (select transaction_id from job_rows
      where job_id = batch.id and reference in (${text}, ${text.normalize('NFD')}) limit 1) batch_row`;
+
+/**
+ * Of a purchase or a funding: it carries this reference, in either form of Unicode. Together with its account
+ * one index lookup.
+ */
+export const hasReference = (text: string): RawBuilder<boolean> =>
+  sql<boolean>`reference in (${text}, ${text.normalize('NFD')})`;

@@ -10,6 +10,8 @@ import {
   text,
   namedObject,
   dataObject,
+  ownFields,
+  presentOwn,
 } from '../../platform/http/answer-fields.ts';
 import { merchantRoutes } from '../../platform/http/define-routes.ts';
 import { choiceField, timeField } from '../../platform/http/fields.ts';
@@ -17,7 +19,7 @@ import { limitField } from '../../platform/http/page.ts';
 import { presenter } from '../../platform/http/present.ts';
 import type { Route } from '../../platform/http/route.ts';
 import type { WalletCases } from '../use-cases.ts';
-import { CSV_COLUMNS, MAX_CSV_ENTRIES } from '../wallet-entries.ts';
+import { CSV_COLUMNS, MAX_CSV_ENTRIES, MAX_CSV_METADATA_CHARACTERS } from '../wallet-entries.ts';
 import { HOLD_STATUSES, WALLET_ENTRY_KINDS } from '../wallet-entry-rules.ts';
 
 const routes = merchantRoutes<WalletCases>('Wallet');
@@ -57,6 +59,7 @@ const entrySchema = namedObject('WalletEntry', {
   transactionId: text('The purchase or funding', 'txn-7c9e6679f4a84ba3a2c1f0d3b5e60a11').nullable(),
   packageName: text('Of the purchase').nullable(),
   description: z.string().meta({ example: 'Paid for Nigeria 1GB 7Days' }),
+  ...ownFields,
 });
 
 const entriesSchema = dataObject('WalletEntries', {
@@ -65,7 +68,9 @@ const entriesSchema = dataObject('WalletEntries', {
   hasMore: z.boolean(),
 });
 
-const csvSchema = text(`The columns ${CSV_COLUMNS.join(', ')}`);
+const csvSchema = text(
+  `The columns ${CSV_COLUMNS.join(', ')}; metadata as JSON, empty where it has more than ${MAX_CSV_METADATA_CHARACTERS} characters`,
+);
 
 /** An entry's number. */
 function placeOf(after: string | undefined): bigint | undefined {
@@ -87,7 +92,8 @@ export const walletEntriesRoutes: readonly Route<WalletCases>[] = [
       const command = { after: placeOf(query.after), from, to, kind };
       if (visitor.preferredType('application/json', CSV) === CSV)
         return csvAnswer('wallet-entries', await cases.exportWalletEntries(principal, command));
-      const { entries: items, hasMore } = await cases.listWalletEntries(principal, { ...command, limit });
+      const { entries, hasMore } = await cases.listWalletEntries(principal, { ...command, limit });
+      const items = entries.map((entry) => ({ ...entry, ...presentOwn(entry) }));
       const nextCursor = hasMore ? (items.at(-1)?.id ?? '') : '';
       return answer(presenter(entriesSchema)({ success: true, data: { items, nextCursor, hasMore } }));
     },

@@ -4,6 +4,7 @@
  */
 import { sql } from 'kysely';
 import type { AccountCurrency } from '../../domain/money.ts';
+import type { Metadata } from '../../domain/own-details.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { explainEntry, type HoldStatus, type WalletEntryKind } from '../wallet-entry-rules.ts';
 
@@ -17,6 +18,8 @@ export interface WalletEntriesQuery {
   /** Excluded. */
   readonly to?: Date | undefined;
   readonly kind?: WalletEntryKind | undefined;
+  /** Longer metadata is left out. */
+  readonly maxMetadataCharacters?: number | undefined;
 }
 
 /** `id` is unique in its wallet. */
@@ -32,6 +35,8 @@ interface Row {
   readonly ledgerKind: string;
   readonly transactionId: string | null;
   readonly packageName: string | null;
+  readonly reference: string | null;
+  readonly metadata: Metadata | null;
   readonly isTopUp: boolean;
   readonly isFunding: boolean;
   readonly hold: keyof typeof HOLD_STATUS_OF | null;
@@ -39,7 +44,8 @@ interface Row {
 
 /** Newest first. Times become numbers first, so that every filter reads one index in order. */
 export async function readWalletEntries(db: WorldDb, query: WalletEntriesQuery): Promise<WalletEntry[]> {
-  const { accountId, after, limit, from, to, kind } = query;
+  const { accountId, after, limit, from, to, kind, maxMetadataCharacters: most } = query;
+  const metadata = sql`coalesce(purchases.metadata, fundings.metadata)`;
   const mine = sql`account_id = ${accountId}`;
   // The number that is the first at or after a time; none: a number above all.
   const numberAt = (time: Date) => sql`
@@ -57,6 +63,8 @@ export async function readWalletEntries(db: WorldDb, query: WalletEntriesQuery):
     select page.entry_number as number, page.at, page.kind, page.amount_minor as "amountMinor",
            page.balance_after_minor as "balanceAfterMinor", wallets.currency, page.ledger_kind as "ledgerKind",
            page.transaction_id as "transactionId", purchases.package_name as "packageName",
+           coalesce(purchases.reference, fundings.reference) as reference,
+           ${most === undefined ? metadata : sql`case when length(${metadata}::text) <= ${most}::integer then ${metadata} end`} as metadata,
            coalesce(purchases.package_type = 'TOPUP', false) as "isTopUp",
            fundings.transaction_id is not null as "isFunding", case when page.kind = 'HOLD' then holds.status end as hold
       from page

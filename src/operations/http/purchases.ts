@@ -18,6 +18,8 @@ import {
   yesNo,
   dataObject,
   namedObject,
+  ownFields,
+  presentOwn,
 } from '../../platform/http/answer-fields.ts';
 import { soughtField, wholeNumberField } from '../../platform/http/fields.ts';
 import { MAX_EMAIL_CHARACTERS } from '../../platform/http/limits.ts';
@@ -94,6 +96,7 @@ const purchaseTimelineSchema = dataObject('PurchaseTimeline', {
   accountName: word,
   batchId: word.describe('The batch that it belongs to; also the id of its workflow'),
   paymentMethod: z.enum(PAYMENT_METHODS).nullable(),
+  ...ownFields,
   amount: money('The price, or what a wallet is funded with').nullable(),
   currency: currency.nullable(),
   attention: z.object({ reason: z.enum([...ATTENTION_REASONS, OTHER]), since: time }).nullable(),
@@ -200,6 +203,7 @@ const presentTimeline = (
   timeline: Timeline & { readonly accountName: string | null },
 ): Data<typeof purchaseTimelineSchema> => ({
   ...timeline,
+  ...presentOwn(timeline),
   reason: timeline.reason === null ? null : knownOr(FAILURES)(timeline.reason),
   attention: timeline.attention && {
     ...timeline.attention,
@@ -291,7 +295,7 @@ export const operatorSearchRoutes: readonly Route<OperatorCases>[] = [
     operationId: 'search',
     summary: 'Find what an id leads to',
     description:
-      'Purchases and fundings by their id, a reference or id of the gateway, of a refund or of a dispute there, the supplier’s order number, the id, ' +
+      'Purchases and fundings by their id, the shop’s own reference, a reference or id of the gateway, of a refund or of a dispute there, the supplier’s order number, the id, ' +
       'number or ICCID of an eSIM, the id of a batch, a quote, a webhook message, an event, an operator action or a request; other webhook ' +
       'messages, webhook endpoints, batches, quotes, batch repairs, gateway events without a payment, API keys, members and requests by id; ' +
       'accounts by id or a part of their name or of an e-mail address. For roles that see them: differences by id, people by id or e-mail ' +

@@ -1,6 +1,7 @@
 /** What an id leads to in one environment. Every branch is one index lookup. */
 import { sql } from 'kysely';
 import type { Money } from '../../domain/money.ts';
+import { hasReference } from '../../jobs/store/references.ts';
 import { GATEWAY_NAMES } from '../../payments/rules.ts';
 import { UNMATCHED_EVENT } from '../../payments/store/gateway-events.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
@@ -22,6 +23,7 @@ export const FOUND_BY = [
   'event',
   'gateway event',
   'operator action',
+  'own reference',
   'request',
   'subject',
   'name or e-mail',
@@ -65,6 +67,8 @@ export async function findTransactions(db: WorldDb, text: string, limit: number)
       union all select payments.transaction_id, 'gateway event' from gateway_events
                   join payments on payments.reference = gateway_events.reference where gateway_events.id = ${gatewayEventOf(text)}
       union all select transaction_id, 'operator action' from operator_actions where id = ${text}
+      union all (select transaction_id, 'own reference' from purchases where ${hasReference(text)} order by created_at desc limit ${limit})
+      union all (select transaction_id, 'own reference' from fundings where ${hasReference(text)} order by created_at desc limit ${limit})
       union all (select transaction_id, 'request' from purchases where request_id = ${text} order by created_at desc limit ${limit})
       union all (select transaction_id, 'request' from fundings where request_id = ${text} order by created_at desc limit ${limit})
     ), ways as (

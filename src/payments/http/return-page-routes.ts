@@ -1,6 +1,7 @@
 /**
  * The page after a hosted checkout, and what its script asks. Public: the reference is unguessable, and the
- * answer holds nothing secret. A browser has no key, so we search every environment that is on.
+ * answer holds nothing secret without the key of the checkout's own address (return-keys.ts). A browser has
+ * no API key, so we search every environment that is on.
  */
 import { z } from 'zod';
 import { DomainError } from '../../domain/errors.ts';
@@ -15,10 +16,11 @@ import type { PaymentCases } from '../use-cases.ts';
 
 const defineRoute = routesFor<PaymentCases>();
 
-/** The gateway sends the reference twice. Anyone can write anything here. */
+/** The gateway sends the reference twice, and our key with it. Anyone can write anything here. */
 const referenceQuery = z.object({
   reference: z.string().optional(),
   trxref: z.string().optional(),
+  key: z.string().optional(),
 });
 
 const statusSchema = z.object({
@@ -72,7 +74,7 @@ async function findStatus(
   const reference = query.reference ?? query.trxref;
   if (reference !== undefined && canBeReference(reference)) {
     for (const cases of allCases) {
-      const view = await cases.findPaymentStatus(reference);
+      const view = await cases.findPaymentStatus(reference, query.key);
       if (view) return view;
     }
   }

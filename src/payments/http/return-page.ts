@@ -20,6 +20,9 @@ h1 { font-size: 1.6rem; line-height: 1.2; margin: 0 0 0.75rem; }
 dl { display: grid; grid-template-columns: auto 1fr; gap: 0.25rem 1rem; margin: 1.5rem 0 0; font-size: 0.95rem; }
 dt { opacity: 0.75; }
 dd { margin: 0; }
+ul { display: grid; gap: 0.75rem; margin: 1.5rem 0 0; padding: 0; list-style: none; }
+a { display: inline-block; padding: 0.6rem 1rem; border: 1px solid currentcolor; border-radius: 0.5rem; color: inherit; text-decoration: none; }
+a.first { background: CanvasText; color: Canvas; }
 `);
 
 /**
@@ -84,18 +87,39 @@ export const PAGE_HEADERS = {
 export function renderStatus(view: PaymentStatusView, statusUrl: string): string {
   const words = wordsFor(view);
   const status = html`data-status="${view.status}"`;
+  const facts = html`${linksOf(view)} ${factsOf(view)}`;
   if (view.status === 'SUCCESS' || view.status === 'FAILED') {
-    return documentOf(words, { attributes: status, facts: factsOf(view) });
+    return documentOf(words, { attributes: status, facts });
   }
   return documentOf(words, {
     head: html`<noscript><meta http-equiv="refresh" content="${String(RELOAD_SECONDS)}" /></noscript>`,
     attributes: html`${status} data-ask="${statusUrl}"`,
-    facts: factsOf(view),
+    facts,
     script: { markup: `<script>${SCRIPT}</script>` },
   });
 }
 
-function factsOf({ packageName, charge, receivedMinor, reference }: PaymentStatusView): Html {
+/** Each address was checked when it was read: nothing else is ever linked. */
+function linksOf({ installUrl, backUrl, shop, status }: PaymentStatusView): Html | string {
+  if (installUrl === undefined && backUrl === undefined) return '';
+  const install =
+    installUrl === undefined
+      ? ''
+      : html`<li><a class="first" href="${installUrl}">Install your eSIM</a></li>`;
+  const where = shop ?? 'the shop';
+  const words = status === 'PENDING' ? `Go back to ${where} without paying` : `Back to ${where}`;
+  const back = backUrl === undefined ? '' : html`<li><a href="${backUrl}">${words}</a></li>`;
+  return html`<ul>
+    ${install} ${back}
+  </ul>`;
+}
+
+function factsOf({ packageName, charge, receivedMinor, reference, shop }: PaymentStatusView): Html {
+  const from =
+    shop === undefined
+      ? ''
+      : html`<dt>Shop</dt>
+          <dd>${shop}</dd>`;
   const name =
     packageName === null
       ? ''
@@ -107,7 +131,7 @@ function factsOf({ packageName, charge, receivedMinor, reference }: PaymentStatu
         <dd>${readable({ ...charge, amountMinor: receivedMinor })}</dd>`
     : '';
   return html`<dl>
-    ${name}
+    ${from} ${name}
     <dt>${isOtherwise ? 'Asked for' : 'Amount'}</dt>
     <dd>${readable(charge)}</dd>
     ${came}
@@ -199,6 +223,7 @@ const REASONS: Readonly<Record<FailureReason, string>> = {
   SUPPLIER_REFUSED: UNDELIVERED,
   ESIM_NOT_ACTIVE: 'This eSIM can no longer be topped up. Your money goes back to where it came from.',
   QUOTE_USED: 'The price was offered once only. No money was taken.',
+  REFERENCE_ALREADY_USED: 'The shop has an order with this number already. No money was taken.',
   TOO_MANY_UNPAID_PAYMENTS: 'Too many payments of the shop were open at once. No money was taken.',
   PAYMENT_NOT_SERVED: 'This way of paying is not possible for this amount. No money was taken.',
   PAYMENT_NOT_OPENED: 'The payment could not be opened. No money was taken.',

@@ -2,7 +2,15 @@
 import { z } from 'zod';
 import { ACCOUNT_CURRENCIES, type AccountCurrency, type Money } from '../../domain/money.ts';
 import type { PaymentMethod } from '../../domain/states.ts';
-import { isoTime, money, timeline, text, namedObject } from '../../platform/http/answer-fields.ts';
+import {
+  isoTime,
+  money,
+  timeline,
+  text,
+  namedObject,
+  ownFields,
+  presentOwn,
+} from '../../platform/http/answer-fields.ts';
 import { moneyJson } from '../../platform/http/json.ts';
 import type { View } from '../../platform/http/present.ts';
 import type { PaymentInstructions } from '../port.ts';
@@ -50,6 +58,7 @@ const funding = {
   currency: z.enum(ACCOUNT_CURRENCIES),
   ...paymentFields,
   reason: text('Why, when FAILED', 'PAYMENT_EXPIRED').optional(),
+  ...ownFields,
 };
 
 export const fundingSchema = namedObject('Funding', funding);
@@ -106,6 +115,7 @@ export function presentFunding(view: FundingView): View<z.output<typeof fundingS
     currency: view.amount.currency as AccountCurrency,
     ...presentPayment(view, view.amount),
     ...(view.status === 'FAILED' && view.reason !== null ? { reason: view.reason } : {}),
+    ...presentOwn(view),
   };
 }
 

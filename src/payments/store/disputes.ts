@@ -290,7 +290,13 @@ export async function recordReturnedTransfer(
          select payments.transaction_id
            from payments
            join accounts.accounts on accounts.accounts.id = payments.account_id
-          where accounts.accounts.email = ${email} and payments.method = 'BANK_TRANSFER')
+          where accounts.accounts.email = ${email} and payments.method = 'BANK_TRANSFER'
+            and not exists (select from buyer_details buyer
+              where buyer.transaction_id = payments.transaction_id and buyer.customer_email is not null)
+         union all
+         select buyer.transaction_id from buyer_details buyer
+           join payments on payments.transaction_id = buyer.transaction_id and payments.method = 'BANK_TRANSFER'
+          where lower(buyer.customer_email) = lower(${email}))
        order by purchases.transaction_id
          for no key update`.execute(trx);
     if (rows.length > 0) {

@@ -1,5 +1,6 @@
 /** Opens fundings, and ends what cannot be opened: the part that purchases and fundings share. */
 import { sql, type RawBuilder } from 'kysely';
+import type { Metadata, OwnDetails } from '../../domain/own-details.ts';
 import { asFailureReason, refusalOf, type Refusal } from '../../domain/refusals.ts';
 import type { PurchaseStatus } from '../../domain/states.ts';
 import { constraintOf, isDuplicate, refusedRowOf } from '../../platform/database/errors.ts';
@@ -14,6 +15,7 @@ import {
 } from '../../platform/idempotency/store.ts';
 import { openedAs, type FailedOpening, type Opened, type OpenedFunding } from '../opened.ts';
 import type { FundingInput, UnpaidLimits } from '../rules.ts';
+import { buyerDetailsOf } from './buyer-details.ts';
 import { mayOpenUnpaid, newPayment, TOO_MANY_UNPAID } from './payments.ts';
 
 export interface OpeningOptions {
@@ -23,6 +25,8 @@ export interface OpeningOptions {
   readonly keepRefusal?: () => boolean;
   /** Why it may not be opened, whatever the rows say. */
   readonly refusal?: Refusal | undefined;
+  /** What the caller says for themselves. */
+  readonly ownDetails?: OwnDetails;
   /** Called with the time of an earlier refusal: by an earlier run of this step, or for a refused caller. */
   readonly onRefusedBefore?: (at: Date) => void;
   /** Called where the database refuses the row for good. */
@@ -102,25 +106,53 @@ async function openOrRefuse(
   trx: WorldDb,
   input: FundingInput,
   now: Date,
-  { unpaidLimits, keepRefusal = () => false, refusal }: OpeningOptions,
+  { unpaidLimits, keepRefusal = () => false, refusal, ownDetails = {} }: OpeningOptions,
 ): Promise<OpenedFunding> {
   const { transactionId, accountId, paymentMethod: method } = input;
-  if (!refusal && (await insertFunding(trx, input, now, mayOpenUnpaid(accountId, unpaidLimits)))) {
+  const taken = refusal ? undefined : await findReferenceHolder(trx, input, ownDetails);
+  const mayOpen = mayOpenUnpaid(accountId, unpaidLimits);
+  if (!refusal && !taken && (await insertFunding(trx, input, now, { only: mayOpen, ownDetails }))) {
+    const buyer = buyerDetailsOf(transactionId, ownDetails);
+    if (buyer) await trx.insertInto('buyer_details').values(buyer).execute();
     const { amountMinor: priceMinor, currency: priceCurrency } = input;
     const payment = newPayment(input, { purpose: 'funding', method, priceMinor, priceCurrency });
     await trx.insertInto('payments').values(payment).execute();
     await insertKey(trx, input);
     return { stage: 'awaiting-payment', vendors: { gateway: input.charge.gateway } };
   }
-  const given = refusal ?? TOO_MANY_UNPAID;
+  const given = refusal ?? taken ?? TOO_MANY_UNPAID;
   const isAnswered = await refuseKey(trx, input, given);
   // Another run of this step may have opened it meanwhile.
   const { opened } = await findOpening(trx, transactionId);
   if (opened) return opened;
-  if (isAnswered || keepRefusal()) await insertFunding(trx, input, now, sql<boolean>`true`, given);
+  if (isAnswered || keepRefusal())
+    await insertFunding(trx, input, now, { only: sql<boolean>`true`, ownDetails, refusal: given });
   else await keepRefusedId(trx, transactionId, given);
   return { stage: 'failed', refusal: given };
 }
+
+/**
+ * Why it may not be opened: another purchase or funding has the reference that was to be unique. Holds the
+ * reference until the transaction ends.
+ */
+async function findReferenceHolder(
+  trx: WorldDb,
+  { accountId, transactionId }: Pick<FundingInput, 'accountId' | 'transactionId'>,
+  { reference, uniqueReference = false }: OwnDetails,
+): Promise<Refusal | undefined> {
+  if (!uniqueReference || reference === undefined) return undefined;
+  const { rows } = await sql<{ holder: string | null }>`
+    select reference_holder(${accountId}, ${reference}, ${transactionId}) as holder`.execute(trx);
+  return referenceTaken(rows[0]?.holder ?? null);
+}
+
+/** undefined: nothing has the reference. */
+export const referenceTaken = (holder: string | null): Refusal | undefined =>
+  holder === null ? undefined : refusalOf('REFERENCE_ALREADY_USED', `used by ${holder}`);
+
+/** As webhooks show it: the keys in the order in which they were sent. Null: there is none. */
+export const metadataText = (metadata: Metadata | undefined): string | null =>
+  metadata === undefined || Object.keys(metadata).length === 0 ? null : JSON.stringify(metadata);
 
 /** What an earlier run has left: a funding, or a refusal without one. */
 async function findOpening(db: WorldDb, transactionId: string): Promise<BeforeOpening<OpenedFunding>> {
@@ -146,13 +178,22 @@ async function insertFunding(
   trx: WorldDb,
   input: FundingInput,
   now: Date,
-  only: RawBuilder<boolean>,
-  refusal?: Refusal,
+  {
+    only,
+    ownDetails: { reference, metadata },
+    refusal,
+  }: {
+    readonly only: RawBuilder<boolean>;
+    readonly ownDetails: OwnDetails;
+    readonly refusal?: Refusal;
+  },
 ): Promise<boolean> {
   const { numAffectedRows } = await sql`
-    insert into fundings (transaction_id, account_id, payment_method, status, reason, amount_minor, currency, request_id, created_at, closed_at)
+    insert into fundings (transaction_id, account_id, payment_method, status, reason, amount_minor, currency, request_id, reference, metadata,
+                          created_at, closed_at)
     select ${input.transactionId}, ${input.accountId}, ${input.paymentMethod}, ${refusal ? 'FAILED' : 'PENDING'}, ${refusal?.reason ?? null},
-           ${BigInt(input.amountMinor)}, ${input.currency}, ${input.requestId}, ${now}, ${refusal ? now : null}
+           ${BigInt(input.amountMinor)}, ${input.currency}, ${input.requestId}, ${reference ?? null}, ${metadataText(metadata)}::json,
+           ${now}, ${refusal ? now : null}
      where ${only}
     on conflict (transaction_id) do nothing`.execute(trx);
   return numAffectedRows === 1n;

@@ -317,7 +317,7 @@ export async function closePayment(db: WorldDb, reference: string): Promise<void
     .execute();
 }
 
-/** The account's e-mail address: charges need one. It stays out of workflows and logs. */
+/** The account's e-mail address. It stays out of workflows and logs. */
 export async function findEmail(db: WorldDb, accountId: string): Promise<string | null> {
   const { rows } = await sql<{ email: string }>`
     select email from accounts.accounts where id = ${accountId}`.execute(db);

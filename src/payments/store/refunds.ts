@@ -2,6 +2,7 @@
  * The money of a refund waits in suspense until the gateway has sent it, or it is credited to the wallet. A
  * row is closed once.
  */
+import { findOwn } from './own.ts';
 import { sql, type Selectable } from 'kysely';
 import { larger, type Money } from '../../domain/money.ts';
 import { clearingAccount, exchangeEntries, transfer, withoutZeros } from '../../ledger/store/ledger.ts';
@@ -518,7 +519,10 @@ export async function closeRefund(
     accountId: refund.account_id,
     subscribers: closed.subscribers,
     at: closed.at,
-    facts: { transactionId, reference, amountMinor, currency, refundedTo },
+    facts: {
+      ...{ transactionId, gatewayReference: reference, amountMinor, currency, refundedTo },
+      ...(await findOwn(trx, transactionId)),
+    },
   } as const;
   await enqueueWebhook(trx, message, pending);
   return true;

@@ -1,5 +1,6 @@
 import type { Generated, GeneratedAlways, JSONColumnType, Selectable } from 'kysely';
 import type { AccountCurrency } from '../../domain/money.ts';
+import type { Metadata } from '../../domain/own-details.ts';
 import type { GatewayMethod, PaymentPurpose } from '../../domain/states.ts';
 import type { PaymentInstructions } from '../port.ts';
 import type { DisputeState } from '../rules.ts';
@@ -108,9 +109,21 @@ export interface FundingsTable {
   needs_attention_since: Date | null;
   attention_reason: string | null;
   request_id: string;
+  /** The caller's own. */
+  reference: string | null;
+  metadata: JSONColumnType<Metadata> | null;
   created_at: Date;
   updated_at: Generated<Date>;
   closed_at: Date | null;
+}
+
+export interface BuyerDetailsTable {
+  transaction_id: string;
+  /** Personal data: blanked after 30 days, and in no log and no workflow. */
+  customer_email: string | null;
+  success_url: string | null;
+  cancel_url: string | null;
+  created_at: Generated<Date>;
 }
 
 export interface PaymentsTable {
@@ -170,6 +183,7 @@ type Stored<T> = T extends Date ? string : T extends object ? { readonly [K in k
 declare module '../../platform/database/tables.ts' {
   interface WorldDatabase {
     fundings: FundingsTable;
+    buyer_details: BuyerDetailsTable;
     payments: PaymentsTable;
     refunds: RefundsTable;
     disputes: DisputesTable;

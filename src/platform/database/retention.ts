@@ -24,6 +24,11 @@ export const KEEP_RATES_MS = 90 * DAY_MS;
  * went.
  */
 export const KEEP_TRAVELLER_EMAILS_MS = 30 * DAY_MS;
+/**
+ * Addresses of buyers, from the opening on: the gateway needs them for a charge, which is opened within
+ * hours.
+ */
+export const KEEP_BUYER_EMAILS_MS = 30 * DAY_MS;
 /** Events in the feed: promised in docs/API.md. */
 export const KEEP_EVENTS_MS = 30 * DAY_MS;
 

@@ -1,4 +1,5 @@
 /** What many answers share: the envelope, fields with their schemas, and how they are written. */
+import type { Metadata } from '../../domain/own-details.ts';
 import { TRANSACTION_EVENTS } from '../../domain/states.ts';
 import { z } from 'zod';
 import type { Answer } from './errors.ts';
@@ -38,6 +39,24 @@ export const oldestUsage = z.string().meta({
 export const timeline = z
   .array(z.object({ at: isoTime('ISO 8601'), what: z.enum(TRANSACTION_EVENTS) }))
   .describe('What happened when');
+
+export const METADATA_EXAMPLE = { channel: 'web', customer: '4711' };
+
+/** What the caller said for themselves about a purchase or a funding. */
+export const ownFields = {
+  reference: text('Yours; empty if there is none', 'order-1001'),
+  metadata: z
+    .record(z.string(), z.string())
+    .meta({ description: 'Yours; `{}` if there is none', example: METADATA_EXAMPLE }),
+};
+
+export const presentOwn = (own: {
+  readonly reference: string | null;
+  readonly metadata: Metadata | null;
+}) => ({
+  reference: own.reference ?? '',
+  metadata: own.metadata ?? {},
+});
 
 /** An object that the reference shows under a name of its own. */
 export const namedObject = <Shape extends z.ZodRawShape>(id: string, shape: Shape) =>

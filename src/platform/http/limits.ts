@@ -30,8 +30,16 @@ export const MAX_JSON_MEMBERS = 200;
 export const MAX_BATCH_BODY_BYTES = 262_144;
 /** 500 rows of five fields are 3,004; some more, so that a few rows too many are refused as such. */
 export const MAX_BATCH_JSON_MEMBERS = 4_000;
-/** What a merchant calls a row: an order number, a name, a mail's id. */
+/** What a merchant calls a purchase, a funding or a row: an order number, a name, a mail's id. */
 export const MAX_REFERENCE_CHARACTERS = 100;
+/** Common at payment gateways. With every value at its longest, a body has room for all of them. */
+export const MAX_METADATA_KEYS = 20;
+export const MAX_METADATA_KEY_CHARACTERS = 40;
+export const MAX_METADATA_VALUE_CHARACTERS = 500;
+/** A shop has a handful; each is another place that buyers may be sent to. */
+export const MAX_RETURN_HOSTS = 20;
+/** The longest name of the internet, and a port. */
+export const MAX_RETURN_HOST_CHARACTERS = 259;
 
 /** Parameters in one query string, unknown ones included. */
 export const MAX_QUERY_PARAMETERS = 50;

@@ -12,11 +12,18 @@ export interface InstallEmail {
   readonly us: string;
   readonly sender: string;
   readonly packageName: string;
+  /** The merchant's name for it. */
+  readonly reference: string;
   readonly url: string;
   /** Ends such mail to the traveller. */
   readonly stopUrl: string;
   readonly language: Language;
 }
+
+/**
+ * What looks like the number of an order. Other references may be for the merchant's eyes, or lead elsewhere.
+ */
+const ORDER_NUMBER = /^[A-Za-z0-9#_-]{1,40}$/;
 
 export function installEmailText(email: InstallEmail, environment: Environment) {
   const words = TEXTS[email.language].email;
@@ -26,6 +33,7 @@ export function installEmailText(email: InstallEmail, environment: Environment) 
   const isTest = environment === 'test';
   const lines = [
     words.sent(sender, item),
+    ...(ORDER_NUMBER.test(email.reference) ? [words.reference(email.reference)] : []),
     '',
     words.open,
     email.url,

@@ -167,7 +167,7 @@ export function findOnSale(
 export function termsOf(
   deps: BatchDeps,
   principal: Principal,
-  { packageCode }: Pick<BatchRowCommand, 'packageCode'>,
+  { packageCode, reference }: Pick<BatchRowCommand, 'packageCode' | 'reference'>,
   { transactionId, ...context }: RequestContext & { readonly transactionId: string },
 ): PurchaseInput {
   const item = deps.catalogue.current().byCode.get(packageCode);
@@ -178,6 +178,7 @@ export function termsOf(
     esimId: newEsimId(),
     terms: currentTerms(deps, principal, command, item),
     transactionId,
+    ownDetails: { reference },
     askedAtMs: deps.clock.now().getTime(),
   });
 }

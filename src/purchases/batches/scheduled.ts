@@ -96,10 +96,10 @@ async function tryStart(
 
 /** Without terms: not on sale any more. */
 const price = (deps: ScheduledDeps, principal: Principal, rows: readonly JobRow[]) =>
-  rows.map(({ row_number, package_code: packageCode, transaction_id: transactionId }) => ({
+  rows.map(({ row_number, package_code: packageCode, reference, transaction_id: transactionId }) => ({
     row_number,
     terms: findOnSale(deps, principal.account, packageCode)
-      ? termsOf(deps, principal, { packageCode }, { requestId: randomUUID(), transactionId })
+      ? termsOf(deps, principal, { packageCode, reference }, { requestId: randomUUID(), transactionId })
       : undefined,
   }));
 

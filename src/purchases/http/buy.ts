@@ -1,6 +1,12 @@
 /** Buying, and topping up. */
 import { z } from 'zod';
 import { PAYMENT_METHODS } from '../../domain/states.ts';
+import {
+  hasItsReference,
+  ownDetailsFields,
+  ownDetailsIn,
+  OWN_DETAILS_ERRORS,
+} from '../../payments/http/own-details.ts';
 import { PAYMENT_ERRORS } from '../../payments/http/shared.ts';
 import { merchantRoutes } from '../../platform/http/define-routes.ts';
 import { amountField, choiceField } from '../../platform/http/fields.ts';
@@ -48,8 +54,12 @@ const buyBody = z
       .string('must be a string')
       .min(1, 'must not be empty')
       .optional()
-      .describe('Buy at the price of this quote'),
+      .describe(
+        'Buy at the price of this quote, with what it says for you: a field that is here too counts here',
+      ),
+    ...ownDetailsFields,
   })
+  .refine(...hasItsReference)
   .refine(({ maxPrice, maxPriceCurrency }) => (maxPrice === undefined) === (maxPriceCurrency === undefined), {
     path: ['maxPriceCurrency'],
     error: 'is required with maxPrice, and only with it',
@@ -85,6 +95,7 @@ export const buyRoutes: readonly Route<PurchaseCases>[] = [
       'QUOTE_EXPIRED',
       'QUOTE_USED',
       'QUOTE_MISMATCH',
+      ...OWN_DETAILS_ERRORS,
     ],
     answer: {
       200: { description: 'TOPUP: the purchase, in any status', schema: topUpPurchaseSchema },
@@ -104,6 +115,7 @@ export const buyRoutes: readonly Route<PurchaseCases>[] = [
         paymentMethod,
         esimId: packageType === 'TOPUP' ? topUpTarget(body.esimId ?? '') : undefined,
         quoteId,
+        ownDetails: ownDetailsIn(body),
         ...(maxPrice === undefined || maxPriceCurrency === undefined
           ? {}
           : { maxPrice: { amountMinor: maxPrice, currency: maxPriceCurrency } }),

@@ -40,7 +40,7 @@ export const searchRoutes: readonly Route<PurchaseCases>[] = [
     operationId: 'searchById',
     summary: 'Find what an id leads to',
     description:
-      'Only what is yours. Purchases and fundings by id, by the `reference` of their payment, by the id of the request that opened them ' +
+      'Only what is yours. Purchases and fundings by id, by your `reference`, by the gateway’s reference of their payment, by the id of the request that opened them ' +
       '(`X-Request-Id`), of their quote, or of an event without a message; purchases of your newest 1,000 batches by the `reference` that you ' +
       'gave the row; eSIMs by id, ICCID, `orderNo` or `esimTranNo`; webhook messages by id or the id of their event; batches, webhook endpoints ' +
       'and unused quotes by id. Ids in full.',

@@ -10,7 +10,16 @@ import {
   presentFundingStatus,
   presentPayment,
 } from '../../payments/http/shared.ts';
-import { laterText, money, timeline, text, count, namedObject } from '../../platform/http/answer-fields.ts';
+import {
+  laterText,
+  money,
+  timeline,
+  text,
+  count,
+  namedObject,
+  ownFields,
+  presentOwn,
+} from '../../platform/http/answer-fields.ts';
 import { choiceField, textField } from '../../platform/http/fields.ts';
 import { moneyJson } from '../../platform/http/json.ts';
 import { MAX_PACKAGE_CODE_CHARACTERS } from '../../platform/http/limits.ts';
@@ -54,6 +63,7 @@ const purchaseFields = {
       'PENDING: waits for money. PROCESSING: paid, not delivered yet. SUCCESS: delivered. FAILED: ended without.',
     ),
   reason: text('Why, when FAILED', 'PACKAGE_UNAVAILABLE').optional(),
+  ...ownFields,
 };
 
 const basePurchase = {
@@ -199,6 +209,7 @@ function presentOutcome(view: PurchaseView) {
     transactionId: view.transaction_id,
     status: view.status,
     ...(view.status === 'FAILED' && view.reason !== null ? { reason: view.reason } : {}),
+    ...presentOwn(view),
   };
 }
 

@@ -11,9 +11,12 @@ import {
   yesNo,
   namedObject,
   dataObject,
+  ownFields,
+  presentOwn,
 } from '../../platform/http/answer-fields.ts';
 import { merchantRoutes } from '../../platform/http/define-routes.ts';
-import { choiceField, idParameter, timeField } from '../../platform/http/fields.ts';
+import { choiceField, idParameter, soughtField, timeField } from '../../platform/http/fields.ts';
+import { MAX_REFERENCE_CHARACTERS } from '../../platform/http/limits.ts';
 import {
   afterField,
   eitherPageOrAfter,
@@ -48,8 +51,13 @@ const transactionsQuery = z
     paymentMethod: choiceField(PAYMENT_METHODS, { description: 'Only paid for in this way' }).optional(),
     from: timeField({ description: 'Only opened from this time on' }).optional(),
     to: timeField({ description: 'Only opened before this time' }).optional(),
+    reference: soughtField({
+      max: MAX_REFERENCE_CHARACTERS,
+      description: 'Only with this reference of yours, in full',
+      example: 'order-1001',
+    }).optional(),
     search: searchField(
-      'A transaction id, `esimId` or ICCID, or a part of a transaction id, ICCID or package name; empty means no filter',
+      'A transaction id, `esimId`, ICCID or reference of yours, or a part of a transaction id, ICCID or package name; empty means no filter',
     ),
     after: afterField((text) => isId('transaction', text)),
   })
@@ -70,6 +78,7 @@ const transactionItemSchema = namedObject('TransactionListItem', {
   dataBytes: count('The data of the package, in bytes').nullable(),
   esimId: z.string().nullable().meta({ example: 'esim-0f8fad5bd9cb469fa16570867728950e' }),
   iccid: text('null until it is known').nullable(),
+  ...ownFields,
   createdAt: isoTime('When it was opened'),
   closedAt: isoTime('When it succeeded or failed; null while it is open').nullable(),
 });
@@ -100,7 +109,9 @@ export const transactionRoutes: readonly Route<PurchaseCases>[] = [
         after: after || undefined,
       });
       const { totalIsMinimum, next } = found;
-      return { ...presentPage(found), totalIsMinimum, nextCursor: next ?? '' };
+      const page = presentPage(found);
+      const items = page.items.map((item) => ({ ...item, ...presentOwn(item) }));
+      return { ...page, items, totalIsMinimum, nextCursor: next ?? '' };
     },
   }),
   routes.get('/api/esim/transactions/{transactionId}', {

@@ -13,6 +13,7 @@ export interface LeasedEmail {
   readonly language: Language;
   readonly sender: string;
   readonly packageName: string;
+  readonly reference: string;
   readonly esimId: string;
   /** The eSIM cannot be installed any more. */
   readonly isOver: boolean;
@@ -35,7 +36,7 @@ export async function leaseEmail(db: WorldDb, now: Date, leaseMs: number): Promi
       returning *
     )
     select leased.job_id as "batchId", jobs.account_id as "accountId", leased.row_number as "rowNumber", leased.transaction_id as "transactionId",
-           leased.email, leased.language, jobs.sender_name as sender, esims.package_name as "packageName",
+           leased.email, leased.language, leased.reference, jobs.sender_name as sender, esims.package_name as "packageName",
            esims.id as "esimId", esims.status in ('EXPIRED', 'CANCELLED', 'FAILED') as "isOver",
            leased.email_due_at as "dueAt", leased.email_attempts as attempts
       from leased

@@ -1,8 +1,9 @@
 /** Purchases and fundings of an account in one list, newest first. Counts end at a bound. */
 import { sql, type RawBuilder } from 'kysely';
 import type { AccountCurrency } from '../../domain/money.ts';
+import type { Metadata } from '../../domain/own-details.ts';
 import { PACKAGE_TYPES, type PaymentMethod, type PurchaseStatus } from '../../domain/states.ts';
-import { rowsWithReference } from '../../jobs/store/references.ts';
+import { hasReference, rowsWithReference } from '../../jobs/store/references.ts';
 import { containing, spells } from '../../platform/database/like.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 
@@ -19,6 +20,8 @@ export interface TransactionFilters {
   /** Excluded. */
   readonly to?: Date | undefined;
   readonly search?: string | undefined;
+  /** The caller's own, whole. */
+  readonly reference?: string | undefined;
 }
 
 export interface TransactionQuery extends TransactionFilters {
@@ -41,6 +44,8 @@ export interface ListedTransaction {
   readonly dataBytes: bigint | null;
   readonly esimId: string | null;
   readonly iccid: string | null;
+  readonly reference: string | null;
+  readonly metadata: Metadata | null;
   readonly createdAt: Date;
   readonly closedAt: Date | null;
 }
@@ -74,7 +79,8 @@ export async function readTransactions(db: WorldDb, query: TransactionQuery): Pr
            coalesce(p.package_type, 'FUNDING') as type, coalesce(p.status, f.status) as status, coalesce(p.reason, f.reason) as reason,
            coalesce(p.payment_method, f.payment_method) as "paymentMethod", coalesce(p.price_minor, f.amount_minor) as "amountMinor",
            coalesce(p.currency, f.currency) as currency, p.package_code as "packageCode", p.package_name as "packageName",
-           p.volume_bytes as "dataBytes", p.esim_id as "esimId", nullif(e.iccid, '') as iccid, page.created_at as "createdAt",
+           p.volume_bytes as "dataBytes", p.esim_id as "esimId", nullif(e.iccid, '') as iccid,
+           coalesce(p.reference, f.reference) as reference, coalesce(p.metadata, f.metadata) as metadata, page.created_at as "createdAt",
            coalesce(p.closed_at, f.closed_at) as "closedAt"
       from page
       left join purchases p on p.transaction_id = page.transaction_id
@@ -108,19 +114,23 @@ const behind = (after: string | undefined): RawBuilder<unknown> =>
 
 /** The rows of either table that match. */
 function matching(filters: TransactionFilters): RawBuilder<unknown>[] {
-  const { accountId, status, type, paymentMethod, from, to, search } = filters;
+  const { accountId, status, type, paymentMethod, from, to, search, reference } = filters;
   const ofBoth = [
     sql`account_id = ${accountId}`,
     ...(status === undefined ? [] : [sql`status = ${status}`]),
     ...(paymentMethod === undefined ? [] : [sql`payment_method = ${paymentMethod}`]),
     ...(from === undefined ? [] : [sql`created_at >= ${from}`]),
     ...(to === undefined ? [] : [sql`created_at < ${to}`]),
+    ...(reference === undefined ? [] : [hasReference(reference)]),
   ];
   const ofPurchases = [
     ...(type === undefined ? [] : [sql`package_type = ${type}`]),
     ...(search === undefined ? [] : [hasInPurchase(accountId, search)]),
   ];
-  const ofFundings = search === undefined ? [] : [sql`transaction_id ilike ${containing(search)}`];
+  const ofFundings =
+    search === undefined
+      ? []
+      : [sql`(transaction_id ilike ${containing(search)} or ${hasReference(search)})`];
   const rows = (table: 'purchases' | 'fundings', more: readonly RawBuilder<unknown>[]) =>
     sql`select transaction_id, created_at from ${sql.table(table)} where ${sql.join([...ofBoth, ...more], sql` and `)}`;
   return [
@@ -133,6 +143,7 @@ function matching(filters: TransactionFilters): RawBuilder<unknown>[] {
 function hasInPurchase(accountId: string, search: string): RawBuilder<unknown> {
   const pattern = containing(search);
   return sql`(transaction_id ilike ${pattern} or ${spells('package_name', search)} or esim_id = ${search.toLowerCase()}
+    or ${hasReference(search)}
     or esim_id in (select id from esims where account_id = ${accountId} and iccid ilike ${pattern})
     or transaction_id in (select transaction_id from (${rowsWithReference(accountId, search)}) own))`;
 }

@@ -7,6 +7,7 @@ import { beyondBudget, type BudgetBreach } from '../../accounts/keys/budget-rule
 import { countriesOf, snapshotOf } from '../../catalogue/rules.ts';
 import { toPackage, type StoredPackage } from '../../catalogue/store/catalogue.ts';
 import { formatMinor } from '../../domain/money.ts';
+import type { OwnDetails } from '../../domain/own-details.ts';
 import { asFailureReason, refusalOf, type Refusal } from '../../domain/refusals.ts';
 import { findWallet } from '../../ledger/store/ledger.ts';
 import { enqueueLowBalance, type ThresholdCrossing } from '../../ledger/store/low-balance.ts';
@@ -17,7 +18,13 @@ import {
   type UnpaidLimits,
 } from '../../payments/rules.ts';
 import { openedAs, STAGES, type Opened } from '../../payments/opened.ts';
-import { openOnce, type BeforeOpening, type OpeningOptions } from '../../payments/store/opening.ts';
+import {
+  metadataText,
+  openOnce,
+  referenceTaken,
+  type BeforeOpening,
+  type OpeningOptions,
+} from '../../payments/store/opening.ts';
 import { TOO_MANY_UNPAID } from '../../payments/store/payments.ts';
 import { callFunction, composite } from '../../platform/database/functions.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
@@ -79,7 +86,8 @@ async function openOrRefuse(
     }
     const lacking = input.paymentMethod === 'WALLET' ? () => insufficient(trx, input) : () => TOO_MANY_UNPAID;
     const beyond = written?.breach && beyondBudget(written.breach, input.quote.currency);
-    return refuse(trx, input, options, refusal ?? unusable ?? beyond ?? (await lacking()), pending);
+    const taken = written && referenceTaken(written.reference_used_by);
+    return refuse(trx, input, options, refusal ?? unusable ?? beyond ?? taken ?? (await lacking()), pending);
   });
 }
 
@@ -158,15 +166,18 @@ interface Opening {
   readonly now: Date;
   /** The defaults where it is absent. */
   readonly unpaidLimits?: UnpaidLimits | undefined;
+  readonly ownDetails?: OwnDetails | undefined;
 }
 
 interface Written extends ThresholdCrossing {
   /**
    * false, and nothing is written, if the balance is too low or too many payments are unpaid, the key's
-   * budget does not allow it, another run has placed the hold, or with `unlessLow` the balance would fall
-   * below its threshold.
+   * budget does not allow it, its reference was to be unique and is not, another run has placed the hold, or
+   * with `unlessLow` the balance would fall below its threshold.
    */
   readonly is_opened: boolean;
+  /** The purchase or funding that has the reference. */
+  readonly reference_used_by: string | null;
   readonly breach: BudgetBreach | null;
 }
 
@@ -195,7 +206,7 @@ async function write(
   });
 }
 
-function termsOf(input: PurchaseInput, { item, now }: Opening): RawBuilder<unknown> {
+function termsOf(input: PurchaseInput, { item, now, ownDetails = {} }: Opening): RawBuilder<unknown> {
   const { quote } = input;
   return composite('purchase_terms', {
     transaction_id: input.transactionId,
@@ -222,6 +233,12 @@ function termsOf(input: PurchaseInput, { item, now }: Opening): RawBuilder<unkno
     created_at: now,
     key_id: input.keyId,
     countries: item && countriesOf(item),
+    reference: ownDetails.reference,
+    is_reference_unique: ownDetails.uniqueReference,
+    metadata: metadataText(ownDetails.metadata),
+    customer_email: ownDetails.customerEmail,
+    success_url: ownDetails.successUrl,
+    cancel_url: ownDetails.cancelUrl,
   });
 }
 

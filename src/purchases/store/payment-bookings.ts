@@ -2,6 +2,7 @@
  * Books what the gateway has, once, no matter which check sees it first: webhook, confirm-payment, poll or
  * sweep.
  */
+import { findOwn } from '../../payments/store/own.ts';
 import { sql } from 'kysely';
 import type { Money } from '../../domain/money.ts';
 import { placePaidHold } from '../../ledger/store/holds.ts';
@@ -283,7 +284,10 @@ export async function enqueuePaymentReceived(
     subject: transactionId,
     accountId: payment.account_id,
     subscribers: subscriberIds,
-    facts: { transactionId, purpose, paymentMethod: method, reference, ...received },
+    facts: {
+      ...{ transactionId, purpose, paymentMethod: method, gatewayReference: reference, ...received },
+      ...(await findOwn(trx, transactionId)),
+    },
     at,
   } as const;
   await enqueueWebhook(trx, webhook, pending);

@@ -1,7 +1,7 @@
 /** What an id leads to within an account. Every branch is one index lookup. */
 import { sql, type RawBuilder } from 'kysely';
 import type { Principal } from '../../domain/account.ts';
-import { rowsWithReference } from '../../jobs/store/references.ts';
+import { hasReference, rowsWithReference } from '../../jobs/store/references.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 
 export const FOUND_KINDS = ['purchase', 'funding', 'esim', 'batch', 'message', 'endpoint', 'quote'] as const;
@@ -14,8 +14,9 @@ export const FOUND_BY = [
   'iccid',
   'request',
   'event',
-  'reference',
+  'gatewayReference',
   'batchReference',
+  'reference',
   'orderNo',
   'esimTranNo',
   'quote',
@@ -102,7 +103,7 @@ const transactionIds = (accountId: string, text: string, limit: number): RawBuil
       union all
       select transaction_id, 'id' from fundings where transaction_id = ${text}
       union all
-      select transaction_id, 'reference' from payments where reference = ${text}
+      select transaction_id, 'gatewayReference' from payments where reference = ${text}
       union all
       select used_by, 'quote' from quotes where id = ${text} and used_by is not null
       union all
@@ -111,6 +112,12 @@ const transactionIds = (accountId: string, text: string, limit: number): RawBuil
       union all
       select transaction_id, 'batchReference' from rows_with_reference
       union all (
+        select transaction_id, 'reference' from purchases
+         where ${hasReference(text)} and account_id = ${accountId} order by created_at desc limit ${limit}
+      ) union all (
+        select transaction_id, 'reference' from fundings
+         where ${hasReference(text)} and account_id = ${accountId} order by created_at desc limit ${limit}
+      ) union all (
         select transaction_id, 'request' from purchases
          where request_id = ${text} and account_id = ${accountId} order by created_at desc limit ${limit}
       ) union all (

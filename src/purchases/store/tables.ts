@@ -1,6 +1,7 @@
 import type { PurchaseEvent } from '../../domain/states.ts';
 import type { ColumnType, Generated, GeneratedAlways, JSONColumnType } from 'kysely';
 import type { AccountCurrency } from '../../domain/money.ts';
+import type { Metadata, OwnDetails } from '../../domain/own-details.ts';
 import type { PackageType, PaymentMethod, PurchaseStatus, SupplierOrderState } from '../../domain/states.ts';
 import type { ChargeQuote } from '../../payments/rules.ts';
 import type { CancelReason, EmailStatus } from '../batches/rules.ts';
@@ -32,6 +33,9 @@ export interface PurchasesTable {
   needs_attention_since: Date | null;
   attention_reason: string | null;
   request_id: string;
+  /** The buyer's own. */
+  reference: string | null;
+  metadata: JSONColumnType<Metadata> | null;
   created_at: Date;
   updated_at: Generated<Date>;
   closed_at: Date | null;
@@ -98,6 +102,8 @@ export interface QuotesTable {
   settings_id: string;
   rate_id: string | null;
   charge: JSONColumnType<ChargeQuote | null>;
+  /** What its purchase takes over. */
+  own_details: JSONColumnType<OwnDetails | null>;
   created_at: Date;
   expires_at: Date;
   /** The transactionId of the purchase that was opened with it, or the checkout session that withdrew it. */

@@ -36,12 +36,24 @@ export async function charge(context: Context, request: ChargeRequest): Promise<
 const CHANNELS = { CARD: 'card', APPLE_PAY: 'apple_pay', MOBILE_MONEY: 'mobile_money' } as const;
 
 /** Undefined fields are not sent. */
-const commonFields = ({ email, amount, reference, scenario }: ChargeRequest) => ({
+const commonFields = ({ email, amount, reference, ...more }: ChargeRequest) => ({
   email,
   currency: amount.currency,
   reference,
-  metadata: scenario === undefined ? undefined : { sandbox_scenario: scenario },
+  metadata: metadataOf(more),
 });
+
+function metadataOf({ scenario, shop, cancelUrl }: Pick<ChargeRequest, 'scenario' | 'shop' | 'cancelUrl'>) {
+  const metadata = {
+    ...(scenario === undefined ? {} : { sandbox_scenario: scenario }),
+    ...(cancelUrl === undefined ? {} : { cancel_action: cancelUrl }),
+    // Shown with the transaction, and on its receipt.
+    ...(shop === undefined
+      ? {}
+      : { custom_fields: [{ display_name: 'Shop', variable_name: 'shop', value: shop }] }),
+  };
+  return Object.keys(metadata).length === 0 ? undefined : metadata;
+}
 
 async function openCheckout(context: Context, request: ChargeRequest, channel: string): Promise<Charged> {
   const body = {

@@ -157,7 +157,9 @@ const eventSchema = namedObject('Event', {
     'evt-3f2504e04f8941d39a0c0305e82c3301',
   ),
   event: z.enum(events),
-  data: z.record(z.string(), z.union([z.string(), z.number()])).describe('As in the webhook of this event'),
+  data: z
+    .record(z.string(), z.union([z.string(), z.number(), z.record(z.string(), z.string())]))
+    .describe('As in the webhook of this event'),
   timestamp: isoTime('When it happened'),
 });
 

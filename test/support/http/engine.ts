@@ -3,11 +3,14 @@
 import { createOrderActivities } from '../../../activities/purchases/orders.ts';
 import { createGatewayActivities } from '../../../activities/index.ts';
 import type { ActivityDeps } from '../../../activities/deps.ts';
+import type { Environment } from '../../../src/domain/account.ts';
 import type { FailureReason } from '../../../src/domain/refusals.ts';
 import type { PaymentPurpose } from '../../../src/domain/states.ts';
 import type { EngineAnswer } from '../../../src/payments/engine.ts';
+import type { ReturnKeys } from '../../../src/payments/return-keys.ts';
 import type { FundingInput } from '../../../src/payments/rules.ts';
 import { closeFundingUnpaid } from '../../../src/payments/store/payments.ts';
+import type { SecretBox } from '../../../src/platform/secret-box.ts';
 import { closeUnpaid } from '../../../src/purchases/store/purchases.ts';
 import type { PurchaseEngine } from '../../../src/purchases/engine.ts';
 import type { PurchaseInput } from '../../../src/purchases/purchase.ts';
@@ -18,9 +21,19 @@ export type TestEngine = ReturnType<typeof createTestEngine>;
 const { timings } = purchaseInput({ transactionId: 'txn-1' });
 
 export function createTestEngine(
-  deps: Pick<ActivityDeps, 'db' | 'supplier' | 'installData' | 'gateway' | 'clock' | 'events' | 'terms'>,
+  deps: Pick<ActivityDeps, 'db' | 'supplier' | 'installData' | 'gateway' | 'clock' | 'events' | 'terms'> & {
+    readonly environment: Environment;
+    readonly secretBox: SecretBox;
+    readonly returnKeys: ReturnKeys;
+  },
 ) {
-  const given = { ...deps, returnUrl: 'https://simway.example.com/pay/return' } as ActivityDeps;
+  const { environment, secretBox, returnKeys, ...rest } = deps;
+  const given = {
+    ...rest,
+    webhooks: { secretBox },
+    notices: { environment },
+    returnUrl: (reference) => `https://simway.example.com/pay/return?key=${returnKeys.keyOf(reference)}`,
+  } as ActivityDeps;
   const orders = createOrderActivities(given);
   const gateway = createGatewayActivities(given);
 

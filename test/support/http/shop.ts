@@ -24,6 +24,7 @@ import { MAX_EMAILS_A_DAY } from '../../../src/purchases/batches/rules.ts';
 import { DEFAULT_UNPAID_LIMITS } from '../../../src/payments/rules.ts';
 import { requireRanges } from '../../../src/platform/client-addresses.ts';
 import { createUrlGuard } from '../../../src/platform/outbound/url-guard.ts';
+import { createReturnKeys } from '../../../src/payments/return-keys.ts';
 import { createTermsSigner } from '../../../src/platform/frozen-terms.ts';
 import { createSecretBox } from '../../../src/platform/secret-box.ts';
 import { createEvents, type EventLog, type Events } from '../../../src/platform/telemetry/events.ts';
@@ -329,8 +330,10 @@ function createWorld(environment: Environment, databases: Databases, vendors: Te
     gateway: createTestGateway(environment, vendors),
     events,
     terms: createTermsSigner(idSecret, environment),
+    returnKeys: createReturnKeys({ idSecret, environment }),
+    secretBox: createSecretBox({ key: '0'.repeat(64), previousKeys: [] }),
   };
-  const engine = createTestEngine(given);
+  const engine = createTestEngine({ ...given, environment });
   const useCases = createWorldUseCases({
     ...given,
     environment,
@@ -344,7 +347,6 @@ function createWorld(environment: Environment, databases: Databases, vendors: Te
       isSender: (address) => requireRanges(vendors.supplierAddresses)(address),
     },
     completeBodies: (bodies, reader) => completeBodies(given, bodies, reader),
-    secretBox: createSecretBox({ key: '0'.repeat(64), previousKeys: [] }),
     urlGuard: createUrlGuard({
       policy: { httpsOnly: false, allowedRanges: ['127.0.0.0/8', '::1'] },
       clock,

@@ -4,7 +4,7 @@ import type { Environment } from '../../../src/domain/account.ts';
 import type { EsimSupplier } from '../../../src/esims/port.ts';
 import type { ProfileFacts } from '../../../src/esims/rules.ts';
 import type { SandboxAction, SandboxRequest, SandboxSupplier } from '../../../src/esims/sandbox-port.ts';
-import type { PaymentGateway } from '../../../src/payments/port.ts';
+import type { ChargeRequest, PaymentGateway } from '../../../src/payments/port.ts';
 import { profileFacts } from '../money/facts.ts';
 import { baseItem, NOW, topUpItem } from './packages.ts';
 
@@ -27,6 +27,8 @@ export interface TestVendors {
   supplierAddresses: readonly string[];
   /** Whether the gateway has sent payment instructions. */
   gatewayAnswers: boolean;
+  /** Every charge that the gateway was asked for. */
+  readonly charged: ChargeRequest[];
   /** References of payments that the gateway has received. */
   readonly paid: Set<string>;
   /** Every event that was given to the gateway to verify. */
@@ -46,6 +48,7 @@ export function createTestVendors(): TestVendors {
     sendsEmails: true,
     supplierAddresses: ['127.0.0.0/8'],
     gatewayAnswers: true,
+    charged: [],
     paid: new Set(),
     events: [],
   };
@@ -178,7 +181,9 @@ export function createTestGateway(environment: Environment, vendors: TestVendors
       ['NGN', 'USD', 'GHS'].includes(currency)
         ? { minMinor: currency === 'NGN' ? 10_000n : 10n, maxMinor: 1_000_000_000n }
         : undefined,
-    charge: ({ reference, method, amount }) => {
+    charge: (request) => {
+      const { reference, method, amount } = request;
+      vendors.charged.push(request);
       if (!vendors.gatewayAnswers) return Promise.resolve({ outcome: 'unknown', detail: 'no answer' });
       charges.set(reference, amount);
       return Promise.resolve({

@@ -23,12 +23,15 @@ export async function buyThroughGateway(
     packageCode?: string;
     esimId?: string;
     headers?: Record<string, string>;
+    reference?: string;
+    metadata?: Record<string, string>;
   } = {},
 ): Promise<Paid> {
-  const { method = 'CARD', packageCode = 'SIM-OK', esimId, headers } = options;
+  const { method = 'CARD', packageCode = 'SIM-OK', esimId, headers, ...own } = options;
   const answer = await stack.call('POST', '/api/esim/buy', {
     key: account.apiKey,
     body: {
+      ...own,
       packageCode,
       paymentMethod: method,
       ...(esimId === undefined ? { packageType: 'BASE' } : { packageType: 'TOPUP', esimId }),
