@@ -13,8 +13,9 @@ export const roleOf = (role: 'simway_test' | 'simway_live') => sql`
 
 export const sharedWithWorlds = () => sql`
   grant usage on schema accounts to simway_test, simway_live;
-  -- A gateway's charge and a notice need the e-mail address. The plan bounds how many payments may be unpaid.
-  grant select (id, email, plan) on accounts to simway_test, simway_live;
+  -- A gateway's charge and a notice need the e-mail address, papers the name. The plan bounds how many payments
+  -- may be unpaid.
+  grant select (id, name, email, plan) on accounts to simway_test, simway_live;
   -- To see whether two people are two.
   grant select (email, given_by, given_at, confirmed_by, confirmed_at) on access_grants
     to simway_test, simway_live;
