@@ -1,5 +1,4 @@
 /** Receipts of purchases and fundings. Guarantee: the total is what the ledger has booked for it. */
-import type { Principal } from '../domain/account.ts';
 import { DomainError } from '../domain/errors.ts';
 import { taxIncluded } from '../domain/money.ts';
 import type { PaymentMethod, PurchaseStatus } from '../domain/states.ts';
@@ -40,7 +39,7 @@ export interface Receipt {
 /** As things now stand. TRANSACTION_NOT_FOUND, also for another account's. */
 export async function getReceipt(
   { db }: { readonly db: WorldDb },
-  { account }: Principal,
+  { account }: { readonly account: { readonly id: string } },
   transactionId: string,
 ): Promise<Receipt> {
   const subject = await findReceiptSubject(db, transactionId);

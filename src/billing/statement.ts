@@ -16,6 +16,11 @@ import { findBuyer, findCompany } from './store/details.ts';
 import { findClosing } from './store/months.ts';
 import { readWalletSums, sumUpTo, type WalletSums } from './store/statement.ts';
 
+/** Whose wallet it is. */
+export interface Owner {
+  readonly account: Pick<Principal['account'], 'id' | 'currency'>;
+}
+
 export interface StatementDeps {
   readonly db: WorldDb;
   readonly clock: Clock;
@@ -41,7 +46,7 @@ interface Asked {
 /** VALIDATION_ERROR for a month that has not begun. */
 export async function getStatement(
   { db, clock }: StatementDeps,
-  { account }: Principal,
+  { account }: Owner,
   { month, after, limit }: Asked,
 ): Promise<Statement> {
   if (month > monthOf(clock.now()))
@@ -90,10 +95,10 @@ export const STATEMENT_COLUMNS = [
 /** Its first line is the opening balance, and the one after the month's last entry the closing balance. */
 export async function exportStatement(
   deps: StatementDeps,
-  principal: Principal,
+  owner: Owner,
   asked: Omit<Asked, 'limit'>,
 ): Promise<string> {
-  const statement = await getStatement(deps, principal, { ...asked, limit: MAX_CSV_ENTRIES });
+  const statement = await getStatement(deps, owner, { ...asked, limit: MAX_CSV_ENTRIES });
   const { month, currency, openingMinor, closingMinor, entries, hasMore } = statement;
   const { from, to } = rangeOf(month);
   const balance = (kind: string, at: Date, minor: bigint): string[] => [
@@ -113,12 +118,12 @@ export async function exportStatement(
 const MAX_PRINTED_ENTRIES = 2_000;
 
 /** What its PDF shows. */
-export async function readPrintedStatement(deps: StatementDeps, principal: Principal, month: Month) {
-  const statement = await getStatement(deps, principal, { month, limit: MAX_PRINTED_ENTRIES });
+export async function readPrintedStatement(deps: StatementDeps, owner: Owner, month: Month) {
+  const statement = await getStatement(deps, owner, { month, limit: MAX_PRINTED_ENTRIES });
   return {
     statement,
     seller: await findCompany(deps.db),
-    buyer: await findBuyer(deps.db, principal.account.id),
+    buyer: await findBuyer(deps.db, owner.account.id),
     asOf: statement.isFinal ? rangeOf(month).to : deps.clock.now(),
   };
 }

@@ -87,9 +87,6 @@ it('where the clock went back, what is booked now falls into the present month',
 });
 
 it('a closing waits for what was begun before, and misses nothing', async () => {
-  const lock = await sql<{
-    held: boolean;
-  }>`select count(*) > 0 as held from pg_locks where locktype = 'advisory'`;
   const [begun, mayEnd] = [Promise.withResolvers(), Promise.withResolvers()];
   const booking = world.transaction().execute(async (trx) => {
     await addMoney(trx, account, { amountMinor: 1n, currency: 'NGN', operationKey: 'begun before' });

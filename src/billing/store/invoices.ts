@@ -3,6 +3,7 @@ import { sql, type Selectable } from 'kysely';
 import { rangeOf, type Month } from '../../domain/papers.ts';
 import type { PackageType } from '../../domain/states.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
+import { withReadTimeout } from '../../platform/database/transactions.ts';
 import { toJson } from '../../reconciliation/store/lines.ts';
 import type { Draft, InvoiceLine, Movement } from '../invoice-rules.ts';
 import type { InvoicesTable } from './tables.ts';
@@ -17,7 +18,10 @@ export interface Sold {
 }
 
 /** What was booked on revenue in a month for accounts that have no paper of it yet. */
-export async function readUninvoiced(db: WorldDb, month: Month): Promise<Sold[]> {
+export const readUninvoiced = (db: WorldDb, month: Month): Promise<Sold[]> =>
+  withReadTimeout(db, (trx) => sumUninvoiced(trx, month));
+
+async function sumUninvoiced(trx: WorldDb, month: Month): Promise<Sold[]> {
   const { from, to } = rangeOf(month);
   const { rows } = await sql<{
     readonly account_id: string;
@@ -42,7 +46,7 @@ export async function readUninvoiced(db: WorldDb, month: Month): Promise<Sold[]>
     select * from sold
      where account_id is not null and not exists (
        select from invoices i where i.account_id = sold.account_id and i.month = ${month} and i.currency = sold.currency)
-     order by account_id, currency, ledger_kind, package_name`.execute(db);
+     order by account_id, currency, ledger_kind, package_name`.execute(trx);
   const groups = Map.groupBy(rows, (row) => `${row.account_id} ${row.currency}`);
   return [...groups.values()].flatMap((own) => {
     const [first] = own;
