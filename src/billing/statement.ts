@@ -114,8 +114,11 @@ export async function exportStatement(
   ]);
 }
 
-/** Entries that the PDF lists: some 50 pages. Of a longer month it has the sums, and the CSV the entries. */
-const MAX_PRINTED_ENTRIES = 2_000;
+/**
+ * Entries that the PDF lists, on some ten pages: about a second of work. Of a longer month it has the sums, and
+ * the CSV the entries.
+ */
+const MAX_PRINTED_ENTRIES = 500;
 
 /** What its PDF shows. */
 export async function readPrintedStatement(deps: StatementDeps, owner: Owner, month: Month) {

@@ -41,7 +41,7 @@ const BOTTOM = 841.89 - MARGIN - 20;
 const SIZE = 8.5;
 const GAP = 6;
 /** Rows between two turns of the event loop: some 10 ms, which other requests can wait. */
-const ROWS_A_TURN = 20;
+const ROWS_A_TURN = 5;
 
 type Fonts = Readonly<Record<'plain' | 'bold', Buffer>>;
 let fonts: Promise<Fonts> | undefined;
