@@ -1,6 +1,6 @@
 // Books whose entries lie in months that are over: what the ledger books now is moved there by its owner.
 import { randomUUID } from 'node:crypto';
-import { sql } from 'kysely';
+import { sql, type Kysely } from 'kysely';
 import { insertAccount } from '../../src/accounts/store/accounts.ts';
 import { issueMissingInvoices } from '../../src/billing/invoices.ts';
 import { askToClose, closeMonth } from '../../src/billing/months.ts';
@@ -8,6 +8,7 @@ import { insertCompany } from '../../src/billing/store/details.ts';
 import type { Session } from '../../src/domain/callers.ts';
 import type { AccountCurrency } from '../../src/domain/money.ts';
 import { monthOf, rangeOf, type Month } from '../../src/domain/papers.ts';
+import type { WorldDatabase } from '../../src/platform/database/tables.ts';
 import { addMoney, newWallet } from '../support/money/stock.ts';
 import { newAccount } from '../support/money/facts.ts';
 import { openSales } from '../reconciliation/sales.support.ts';
@@ -48,26 +49,7 @@ export async function openMonths() {
       if (fundsMinor > 0n) await addMoney(world, one.id, { amountMinor: fundsMinor, currency });
       return one.id;
     },
-    /** Moves each transfer to the time that is chosen for it. */
-    moveTo: async (timeOf: (nth: number) => Date) => {
-      const rows = await owner.selectFrom('ledger_transactions').select('id').orderBy('id').execute();
-      await sql`alter table ledger_transactions disable trigger ledger_transactions_append_only`.execute(
-        owner,
-      );
-      for (const [nth, { id }] of rows.entries())
-        await sql`update ledger_transactions set created_at = ${timeOf(nth)} where id = ${id}`.execute(owner);
-      await sql`alter table ledger_transactions enable trigger ledger_transactions_append_only`.execute(
-        owner,
-      );
-      // As the trigger would have written it: entries of a wallet lie in the order of the ledger's.
-      await sql`
-        update wallet_entries w set booked_at = l.created_at
-          from (select t.created_at, 'wallet:' || a.account_id as wallet, a.account_id,
-                       row_number() over (partition by a.account_id order by e.id) as number
-                  from ledger_entries e join ledger_transactions t on t.id = e.ledger_transaction_id
-                  join ledger_accounts a on a.id = e.ledger_account_id and a.kind = 'wallet') l
-         where l.account_id = w.account_id and l.number = w.entry_number`.execute(owner);
-    },
+    moveTo: (timeOf: (nth: number) => Date) => moveBookings(owner, timeOf),
     close,
   };
 }
@@ -76,4 +58,23 @@ export async function openMonths() {
 export function momentIn(month: Month, part: number): Date {
   const { from, to } = rangeOf(month);
   return new Date(from.getTime() + Math.floor(part * (to.getTime() - from.getTime() - 1)));
+}
+
+/** Moves each transfer to the time that is chosen for it. */
+export async function moveBookings(
+  owner: Kysely<WorldDatabase>,
+  timeOf: (nth: number) => Date,
+): Promise<void> {
+  const rows = await owner.selectFrom('ledger_transactions').select('id').orderBy('id').execute();
+  await sql`alter table ledger_transactions disable trigger ledger_transactions_append_only`.execute(owner);
+  for (const [nth, { id }] of rows.entries())
+    await sql`update ledger_transactions set created_at = ${timeOf(nth)} where id = ${id}`.execute(owner);
+  await sql`alter table ledger_transactions enable trigger ledger_transactions_append_only`.execute(owner);
+  // As the trigger would have written it: entries of a wallet lie in the order of the ledger's.
+  await sql`
+    update wallet_entries w set booked_at = l.created_at
+      from (select t.created_at, a.account_id, row_number() over (partition by a.account_id order by e.id) as number
+              from ledger_entries e join ledger_transactions t on t.id = e.ledger_transaction_id
+              join ledger_accounts a on a.id = e.ledger_account_id and a.kind = 'wallet') l
+     where l.account_id = w.account_id and l.number = w.entry_number`.execute(owner);
 }
