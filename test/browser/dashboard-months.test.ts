@@ -58,8 +58,8 @@ it('finance closes a month and opens its PDF', async () => {
   await page.getByText(/VAT, 7\.5/).waitFor();
 
   // The months before must be closed first.
-  await page.getByRole('button', { name: `Close ${nameOf(MONTH)}` }).click();
-  await page.getByRole('dialog').getByRole('button', { name: 'Close', exact: true }).click();
+  await page.getByRole('button', { name: `Ask to close ${nameOf(MONTH)}` }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Ask to close' }).click();
   await page
     .getByRole('dialog')
     .getByText(`Close ${nameOf(BEFORE)} first`)
@@ -68,10 +68,10 @@ it('finance closes a month and opens its PDF', async () => {
   await ada.call('POST', `/ops/months/${BEFORE}/ask-close`);
   await bayo.call('POST', `/ops/months/${BEFORE}/close`);
 
-  await page.getByRole('button', { name: `Close ${nameOf(MONTH)}` }).click();
+  await page.getByRole('button', { name: `Ask to close ${nameOf(MONTH)}` }).click();
   await page.getByRole('dialog').getByText('1 invoices in NGN').waitFor();
   await keepScreenshot(page, 'operators-close-a-month');
-  await page.getByRole('dialog').getByRole('button', { name: 'Close', exact: true }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Ask to close' }).click();
   await row(page, MONTH).getByText('Needs a second person').waitFor();
   expect(await graveFaults(page)).toEqual([]);
 

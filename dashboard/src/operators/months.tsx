@@ -92,7 +92,7 @@ function Files({ month }: { readonly month: string }) {
 
 const STEPS = {
   'ask-close': {
-    label: 'Close',
+    label: 'Ask to close',
     title: (month: string) => `Close ${month}?`,
     does: 'You ask for it. Another person of finance must sign it off.',
     done: 'Asked. A second person must sign it off.',
