@@ -11,7 +11,7 @@ import { monthOf, nameOfMonth, rangeOf, type Month } from '../domain/papers.ts';
 import { readWalletEntries, type WalletEntry } from '../ledger/store/wallet-entries.ts';
 import { MAX_CSV_ENTRIES } from '../ledger/wallet-entries.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
-import { withReadTimeout } from '../platform/database/transactions.ts';
+import { atOneMoment } from '../platform/database/transactions.ts';
 import { findBuyer, findCompany } from './store/details.ts';
 import { findClosing } from './store/months.ts';
 import { readWalletSums, sumUpTo, type WalletSums } from './store/statement.ts';
@@ -54,7 +54,7 @@ export async function getStatement(
       details: `month: ${nameOfMonth(month)} has not begun`,
     });
   const range = rangeOf(month);
-  return withReadTimeout(db, async (trx) => {
+  return atOneMoment(db, async (trx) => {
     const sums = await readWalletSums(trx, account.id, range);
     const query = { accountId: account.id, booked: range, after, limit: limit + 1 };
     const found = await readWalletEntries(trx, query);

@@ -8,6 +8,7 @@ import { correctInvoice, issueMissingInvoices } from '../../src/billing/invoices
 import { draftOf, type Draft } from '../../src/billing/invoice-rules.ts';
 import { findInvoice, issueInvoice } from '../../src/billing/store/invoices.ts';
 import { saveBillingDetails } from '../../src/billing/store/details.ts';
+import { noticeText, type Notice } from '../../src/webhooks/rules.ts';
 import { settlePurchase } from '../../src/purchases/store/purchases.ts';
 import { createRandom, size, withSeed } from '../support/time/size.ts';
 import { COMPANY, momentIn, monthAgo, openMonths, person } from './months.support.ts';
@@ -22,6 +23,8 @@ let account = '';
 beforeAll(async () => {
   await books.setCompany();
   account = await books.account('NGN');
+  const asked = { ...COMPANY, legalName: 'Ada', papersByMail: true };
+  await saveBillingDetails(world, account, asked, 'ada@merchant.example');
   const sale = { priceMinor: 400_000n, currency: 'NGN', costUsdE4: 20_000n } as const;
   await settlePurchase(world, await books.open(account, sale));
   await books.moveTo(() => momentIn(MONTH, 0.5));
@@ -49,6 +52,15 @@ function expectNoGap(all: readonly string[]): void {
     expect(own).toEqual(inRow);
   }
 }
+
+it('whoever asked gets a mail for each invoice, which says where the paper is', async () => {
+  const [notice, ...others] = await world.selectFrom('notices').selectAll().execute();
+  expect([notice?.account_id, notice?.kind, others]).toEqual([account, 'invoice-issued', []]);
+  const facts = notice?.facts as unknown as Extract<Notice, { kind: 'invoice-issued' }>['facts'];
+  const { subject, text } = noticeText({ kind: 'invoice-issued', facts }, 'test');
+  expect(subject).toBe(`Invoice ${year}-000001 (test)`);
+  expect(text).toContain('NGN 4000.00');
+});
 
 it(
   'many writers, of whom some abort and some repeat, leave no gap',

@@ -99,7 +99,8 @@ it('finance closes a month and opens its PDF', async () => {
   expect(journal).toContain('Sales of data packages NGN');
   const again = await ada.call('POST', `/ops/months/${MONTH}/ask-close`);
   expect(again.text).toContain('MONTH_ALREADY_CLOSED');
-  expect(troubles).toEqual([]);
+  // The one refusal that was asked for.
+  expect(troubles.filter((trouble) => !trouble.includes('409'))).toEqual([]);
 }, 120_000);
 
 it('an account’s page lists its invoices', async () => {
