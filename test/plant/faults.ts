@@ -580,4 +580,5 @@ export const FAULTS: readonly Fault[] = [
   ...SHOP_FAULTS,
   ...AGENT_FAULTS,
   ...BATCH_FAULTS,
+  ...BILLING_FAULTS,
 ];
