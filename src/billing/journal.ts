@@ -3,7 +3,7 @@ import { formatMinor } from '../domain/money.ts';
 import { rangeOf, type Month } from '../domain/papers.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
 import { readBalances } from '../reconciliation/store/ledger.ts';
-import { journalsOf, type JournalLine } from './journal-rules.ts';
+import { journalsOf, type JournalLine } from './day-journals.ts';
 import { readDays } from './store/journal.ts';
 
 const COLUMNS: Readonly<Record<string, (line: JournalLine) => string>> = {

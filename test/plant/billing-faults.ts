@@ -68,7 +68,7 @@ export const BILLING_FAULTS: readonly Fault[] = [
       'where t.created_at >= ${from}',
     ],
   }),
-  ...faultsIn('src/billing/journal-rules.ts', RANDOM, {
+  ...faultsIn('src/billing/day-journals.ts', RANDOM, {
     'rounded costs are not the other side of what is prepaid': [
       'creditMinor: rest }',
       'creditMinor: centsOf(line.creditMinor) }',
