@@ -282,7 +282,7 @@ describe('the matrix is complete', () => {
   });
 
   it('a route whose parameter names data of an account refuses others', () => {
-    const named = all.filter(([name]) => /\{(?!packageCode)/.test(name));
+    const named = all.filter(([name]) => /\{(?!packageCode|month)/.test(name));
     expect(named.filter(([, { foreign }]) => foreign === 'theirs')).toEqual([]);
     expect(named.length).toBeGreaterThan(8);
   });
@@ -324,14 +324,16 @@ describe('others', () => {
   });
 
   // By role and account, with a session of the dashboard: test/accounts/members.e2e.test.ts.
-  it.each(routes.filter(({ key }) => key === 'session' || key === 'user' || key === 'member').map(nameOf))(
+  const forPeople = routes.filter(({ key }) => key === 'session' || key === 'user' || key === 'member');
+  // They are more than an address may fail in a minute.
+  it.each(forPeople.map((route, index) => [nameOf(route), index % 2 === 0 ? 73 : 76] as const))(
     'a merchant’s key opens no operator route and no route of the dashboard: %s',
-    async (name) => {
+    async (name, lastOctet) => {
       const [method, target] = targetOf(name);
       const answer = await stack.call(method, target, {
         key: owner.apiKey,
         ...(method === 'GET' ? {} : { body: {} }),
-        headers: from(73),
+        headers: from(lastOctet),
       });
       expect([401, 403]).toContain(answer.status);
       expect(answer.text).not.toContain(things.esimId);

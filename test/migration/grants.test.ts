@@ -177,8 +177,12 @@ describe('grants', () => {
         [schema, `simway_${schema}`],
       );
       expect(functions).toEqual([
+        `book_in_open_month search_path=${schema}, pg_temp false`,
         `check_and_apply_entries search_path=${schema}, pg_temp false`,
+        // They check what they write; no role may write it in another way.
+        `close_month search_path=${schema}, pg_temp true`,
         `give_wallet_its_balance search_path=${schema}, pg_temp false`,
+        `issue_invoice search_path=${schema}, pg_temp true`,
         `list_new_wallet_entries search_path=${schema}, pg_temp false`,
       ]);
     },
