@@ -3,6 +3,7 @@
 
 /** The nouns of the business. Each may use those after it, never those before it. */
 const NOUNS = [
+  'billing',
   'reconciliation',
   'operations',
   'purchases',

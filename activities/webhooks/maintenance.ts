@@ -160,7 +160,13 @@ async function sendNotices(deps: ActivityDeps): Promise<string> {
 async function sendNotice(deps: ActivityDeps, leased: LeasedNotice): Promise<boolean> {
   const { db, events } = deps;
   const { id, accountId, kind, facts, attempts } = leased;
-  const fields = { noticeId: id, accountId, kind, about: facts.endpointId, attempts };
+  const fields = {
+    noticeId: id,
+    accountId,
+    kind,
+    about: 'number' in facts ? facts.number : facts.endpointId,
+    attempts,
+  };
   const outcome = await mail(deps, leased);
   if (outcome.outcome === 'done') {
     await markNoticeSent(db, id);

@@ -3,6 +3,7 @@
  * is a migration of its own: this file and what it imports stay as they were released.
  */
 import { sql, type Kysely } from 'kysely';
+import { billing } from './baseline/billing.ts';
 import { catalogue } from './baseline/catalogue.ts';
 import { deliveryFunctions } from './baseline/delivery-functions.ts';
 import { esims } from './baseline/esims.ts';
@@ -29,6 +30,7 @@ const everything = (world: World) => sql`
   ${prices(world)}
   ${ledger(world)}
   ${walletEntries(world)}
+  ${billing(world)}
   ${purchases(world)}
   ${supplierOrders(world)}
   ${idempotency(world)}

@@ -82,6 +82,12 @@ const WHO_IS_TOLD = {
   'prices.decline': NOBODY,
   'difference.close': NOBODY,
   'reconciliation.ask': NOBODY,
+  'company.set': NOBODY,
+  'account.set-tax': NOBODY,
+  'month.ask-close': NOBODY,
+  'month.withdraw-close': NOBODY,
+  'month.close': NOBODY,
+  'invoice.correct': NOBODY,
 } as const satisfies Record<string, ((detail: AuditFacts) => Rule | undefined) | undefined>;
 
 export type AuditAction = keyof typeof WHO_IS_TOLD;

@@ -13,7 +13,7 @@ const PERMISSION_TABLE = {
   read: { roles: MEMBER_ROLES, words: 'see everything of the account' },
   install: { roles: ['OWNER', 'DEVELOPER'], words: 'read what installs an eSIM' },
   purchase: { roles: ['OWNER', 'DEVELOPER'], words: 'buy and top up' },
-  fund: { roles: ['OWNER', 'FINANCE'], words: 'fund the wallet and set its warning' },
+  fund: { roles: ['OWNER', 'FINANCE'], words: 'fund the wallet, set its warning and whom papers name' },
   webhooks: { roles: ['OWNER', 'DEVELOPER'], words: 'change webhook endpoints' },
   resend: { roles: ['OWNER', 'DEVELOPER', 'SUPPORT'], words: 'send webhook messages again' },
   requests: { roles: ['OWNER', 'DEVELOPER', 'SUPPORT'], words: 'see recent API requests' },

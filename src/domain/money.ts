@@ -56,3 +56,12 @@ export function divideHalfUp(numerator: bigint, denominator: bigint): bigint {
   if (denominator <= 0n || numerator < 0n) throw new RangeError('divideHalfUp takes n >= 0 and d > 0');
   return (2n * numerator + denominator) / (2n * denominator);
 }
+
+/**
+ * The tax in an amount that includes it, rounded half up away from zero; the rest is net, so both together
+ * are the amount.
+ */
+export function taxIncluded(grossMinor: bigint, rateBps: number): bigint {
+  const taxOf = (gross: bigint) => divideHalfUp(gross * BigInt(rateBps), 10_000n + BigInt(rateBps));
+  return grossMinor < 0n ? -taxOf(-grossMinor) : taxOf(grossMinor);
+}

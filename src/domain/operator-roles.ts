@@ -17,6 +17,10 @@ const PERMISSION_TABLE = {
   reconcile: { roles: ['FINANCE'], words: 'see and close differences, and run reconciliation' },
   pricing: { roles: ['FINANCE'], words: 'see and set rates and prices' },
   books: { roles: ['FINANCE', 'ADMIN'], words: 'read the books' },
+  closing: {
+    roles: ['FINANCE'],
+    words: 'close months, correct invoices, set the company’s details and taxes',
+  },
   people: { roles: ['ADMIN'], words: 'manage people' },
   accounts: { roles: ['FINANCE', 'ADMIN'], words: 'change accounts' },
   audit: { roles: ['FINANCE', 'ADMIN'], words: 'read the audit log' },
@@ -29,7 +33,14 @@ export const describePermission = (permission: Permission): string => PERMISSION
 export const rolesWith = (permission: Permission): readonly Role[] => PERMISSION_TABLE[permission].roles;
 
 /** They put money, prices or people in one's hand: a stolen password alone must not be enough. */
-const WITH_SECOND_FACTOR: readonly Permission[] = ['replay', 'approve', 'pricing', 'people', 'accounts'];
+const WITH_SECOND_FACTOR: readonly Permission[] = [
+  'replay',
+  'approve',
+  'pricing',
+  'closing',
+  'people',
+  'accounts',
+];
 
 /** Whether the role takes a second factor. */
 export const takesSecondFactor = (role: Role): boolean =>

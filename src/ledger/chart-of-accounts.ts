@@ -1,34 +1,52 @@
 /** Assets and expenses grow by debits, all others by credits. */
 export type AccountClass = 'asset' | 'liability' | 'equity' | 'income' | 'expense';
 
-/** Every report takes its signs from here. */
-const CLASS_OF = {
-  wallet: 'liability',
-  /** Taken back by a bank after the wallet had spent it. */
-  owed: 'asset',
-  held: 'liability',
-  /** Money owed to buyers, or at risk in a dispute; `evidence` is its other side. */
-  suspense: 'liability',
-  'gateway-clearing': 'asset',
-  'supplier-prepaid': 'asset',
-  /** Money that reached us outside the gateway. */
-  funding: 'asset',
-  evidence: 'asset',
-  revenue: 'income',
-  'supplier-cost': 'expense',
-  /** Our position in each currency, from money converted at a locked rate. */
-  exchange: 'equity',
-} as const satisfies Record<string, AccountClass>;
+interface Described {
+  readonly class: AccountClass;
+  /** In journals for accountants: by class, with room between them. */
+  readonly code: string;
+  readonly name: string;
+}
 
-export type LedgerKind = keyof typeof CLASS_OF;
-export const LEDGER_KINDS = Object.keys(CLASS_OF) as LedgerKind[];
+/** Every report takes its signs from here, and every journal its codes and names. */
+const CHART = {
+  wallet: { class: 'liability', code: '2100', name: 'Wallets of accounts' },
+  /** Taken back by a bank after the wallet had spent it. */
+  owed: { class: 'asset', code: '1400', name: 'Owed by accounts' },
+  held: { class: 'liability', code: '2200', name: 'On hold for open purchases' },
+  /** Money owed to buyers, or at risk in a dispute; `evidence` is its other side. */
+  suspense: { class: 'liability', code: '2300', name: 'Suspense' },
+  'gateway-clearing': { class: 'asset', code: '1100', name: 'Clearing' },
+  'supplier-prepaid': { class: 'asset', code: '1200', name: 'Prepaid at supplier' },
+  /** Money that reached us outside the gateway. */
+  funding: { class: 'asset', code: '1300', name: 'Funding outside the gateway' },
+  evidence: { class: 'asset', code: '1310', name: 'Recorded by hand, to be confirmed' },
+  revenue: { class: 'income', code: '4000', name: 'Sales of data packages' },
+  'supplier-cost': { class: 'expense', code: '5000', name: 'Cost of data packages' },
+  /** Our position in each currency, from money converted at a locked rate. */
+  exchange: { class: 'equity', code: '3100', name: 'Exchange position' },
+} as const satisfies Record<string, Described>;
+
+export type LedgerKind = keyof typeof CHART;
+export const LEDGER_KINDS = Object.keys(CHART) as LedgerKind[];
 
 export function isLedgerKind(text: string): text is LedgerKind {
-  return Object.hasOwn(CLASS_OF, text);
+  return Object.hasOwn(CHART, text);
 }
 
 export function classOf(kind: LedgerKind): AccountClass {
-  return CLASS_OF[kind];
+  return CHART[kind].class;
+}
+
+/** As an accountant's program knows it: all wallets of a currency are one account. */
+export function describeAccount(
+  kind: LedgerKind,
+  { account, currency }: { readonly account: string; readonly currency: string },
+): { readonly code: string; readonly name: string } {
+  const { code, name } = CHART[kind];
+  const [, whose] = account.split(':');
+  const vendor = account.split(':').length === 3 ? ` ${whose}` : '';
+  return { code, name: `${name}${vendor} ${currency === 'USD4' ? 'USD' : currency}` };
 }
 
 /**

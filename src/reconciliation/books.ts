@@ -27,11 +27,14 @@ export type ByMerchant = Awaited<ReturnType<typeof readByMerchant>>;
 export type Waiting = Awaited<ReturnType<typeof readWaiting>>;
 export type Report = TrialBalance | Daily | ByMerchant | Waiting;
 
-export async function readTrialBalance({ db }: BooksDeps) {
-  const lines = (await readBalances(db)).map(({ account, kind, currency, accounts, creditMinor }) => ({
-    ...{ account, kind, class: classOf(kind), currency, accounts },
-    ...sidesOf(creditMinor),
-  }));
+/** As it is now, or was at `before`. */
+export async function readTrialBalance({ db }: BooksDeps, before?: Date) {
+  const lines = (await readBalances(db, before)).map(
+    ({ account, kind, currency, accounts, creditMinor }) => ({
+      ...{ account, kind, class: classOf(kind), currency, accounts },
+      ...sidesOf(creditMinor),
+    }),
+  );
   const totals = [...Map.groupBy(lines, (line) => line.currency)].map(([currency, own]) => {
     const debitMinor = sumOf(own, 'debitMinor');
     const creditMinor = sumOf(own, 'creditMinor');

@@ -170,12 +170,45 @@ export type Notice =
         readonly disabledAt: string;
       };
     }
-  | { readonly kind: 'endpoint-failing'; readonly facts: EndpointFacts & { readonly failingSince: string } };
+  | { readonly kind: 'endpoint-failing'; readonly facts: EndpointFacts & { readonly failingSince: string } }
+  | { readonly kind: 'invoice-issued'; readonly facts: InvoiceFacts };
 
-export const noticeText = (notice: Notice, environment: Environment): { subject: string; text: string } =>
-  notice.kind === 'endpoint-failing'
-    ? failingText(notice.facts, environment)
-    : disabledText(notice.facts, environment);
+interface InvoiceFacts {
+  readonly number: string;
+  readonly month: string;
+  readonly gross: string;
+  readonly currency: string;
+}
+
+export function noticeText(notice: Notice, environment: Environment): { subject: string; text: string } {
+  switch (notice.kind) {
+    case 'endpoint-failing':
+      return failingText(notice.facts, environment);
+    case 'endpoint-disabled':
+      return disabledText(notice.facts, environment);
+    case 'invoice-issued':
+      return invoiceText(notice.facts, environment);
+  }
+}
+
+function invoiceText({ number, month, gross, currency }: InvoiceFacts, environment: Environment) {
+  const what = number.startsWith('CN-') ? 'Credit note' : 'Invoice';
+  return {
+    subject: `${what} ${number} (${environment})`,
+    text: `${[
+      `Your ${what.toLowerCase()} for ${month} is ready.`,
+      '',
+      `Number:      ${number}`,
+      `Total:       ${currency} ${gross}`,
+      `Environment: ${environment}`,
+      '',
+      'The amounts are paid already: nothing is due.',
+      `Download it in the dashboard, on the page "Wallet", or with your API key: GET /api/wallet/invoices/${number}`,
+      '',
+      'You get this mail because your billing details ask for papers by mail. Change them on the same page.',
+    ].join('\n')}\n`,
+  };
+}
 
 const aboutEndpoint = ({ endpointId, host }: EndpointFacts, environment: Environment): string[] => [
   `Endpoint:    ${endpointId}`,

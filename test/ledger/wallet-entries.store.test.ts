@@ -259,8 +259,8 @@ it('an entry exactly at a limit is in what begins there, and not in what ends th
   await ensureWallet(books.world, accountId, 'USD');
   const limit = new Date('2026-03-02T00:00:00.000Z');
   await sql`
-    insert into wallet_entries (account_id, entry_number, at, kind, ledger_kind, amount_minor, balance_after_minor)
-    select ${accountId}, n, ${limit}::timestamptz + (n - 2) * interval '1 ms', 'FUNDING', 'fund', 1, n from generate_series(1, 3) n`.execute(
+    insert into wallet_entries (account_id, entry_number, at, booked_at, kind, ledger_kind, amount_minor, balance_after_minor)
+    select ${accountId}, n, ${limit}::timestamptz + (n - 2) * interval '1 ms', now(), 'FUNDING', 'fund', 1, n from generate_series(1, 3) n`.execute(
     books.owner,
   );
   const numbers = async (between: { from?: Date; to?: Date }) =>
@@ -285,8 +285,8 @@ describe('with a million entries in one wallet', () => {
     await ensureWallet(books.world, BIG, 'USD');
     // Not through the ledger: only the reading is measured.
     await sql`
-      insert into wallet_entries (account_id, entry_number, at, kind, ledger_kind, transaction_id, amount_minor, balance_after_minor)
-      select ${BIG}, n, timestamptz '2026-01-01' + n * interval '20 seconds', case when n % 100000 = 0 then 'CREDIT' else 'HOLD' end, 'hold', 'txn-' || n, -1, ${MILLION} - n
+      insert into wallet_entries (account_id, entry_number, at, booked_at, kind, ledger_kind, transaction_id, amount_minor, balance_after_minor)
+      select ${BIG}, n, timestamptz '2026-01-01' + n * interval '20 seconds', timestamptz '2026-01-01' + n * interval '20 seconds', case when n % 100000 = 0 then 'CREDIT' else 'HOLD' end, 'hold', 'txn-' || n, -1, ${MILLION} - n
         from generate_series(1, ${MILLION}) n`.execute(books.owner);
     await sql`analyze wallet_entries`.execute(books.owner);
   }, 120_000);

@@ -43,7 +43,10 @@ const grantsOf = (schema: string, role: string): Promise<string[]> =>
   );
 
 const WORLD = [
+  'account_taxes: DELETE, INSERT, SELECT, UPDATE',
+  'billing_details: INSERT, SELECT, UPDATE',
   'checkout_sessions: INSERT, SELECT, UPDATE(canceled_at quote_id updated_at)',
+  'company_details: INSERT, SELECT',
   'disputes: INSERT, SELECT, UPDATE',
   'esims: INSERT, SELECT, UPDATE',
   'event_feed: SELECT, UPDATE(deleted_to)',
@@ -56,6 +59,7 @@ const WORLD = [
   'holds: INSERT(account_id amount_minor currency id key_id), SELECT, UPDATE(closed_at status)',
   'idempotency_keys: DELETE, INSERT, SELECT, UPDATE',
   'install_links: DELETE, INSERT, SELECT',
+  'invoices: SELECT',
   'job_rows: INSERT, SELECT, UPDATE(attempts closed_at detail email email_attempts email_closed_at email_due_at email_next_at email_status next_at status terms)',
   'jobs: INSERT, SELECT, UPDATE(all_begun_at closed_at decided_at decided_by done next_check_at refused skipped status stop_asked_at unknown)',
   'key_budgets: DELETE, INSERT, SELECT, UPDATE',
@@ -65,12 +69,14 @@ const WORLD = [
   'ledger_entries: INSERT, SELECT',
   'ledger_transactions: INSERT, SELECT',
   'low_balance_thresholds: DELETE, INSERT, SELECT, UPDATE',
+  'month_closings: DELETE, INSERT(asked_by month), SELECT, UPDATE(invoiced_at)',
   'notices: DELETE, INSERT, SELECT, UPDATE(attempts next_attempt_at sent_at)',
   'operator_actions: INSERT, SELECT, UPDATE(account_id amount_minor approved_by closed_at currency decision_reason detail expires_at person_key refusal status worth_currency worth_minor)',
   'package_top_up_checks: INSERT, SELECT, UPDATE',
   'package_top_ups: DELETE, INSERT, SELECT, UPDATE',
   'package_versions: INSERT, SELECT, UPDATE',
   'packages: INSERT, SELECT, UPDATE',
+  'paper_series: SELECT',
   'payment_checks: USAGE',
   'payments: INSERT, SELECT, UPDATE',
   'pricing_settings: INSERT, SELECT',
@@ -125,12 +131,12 @@ const ACCOUNTS = [
 
 /**
  * What an environment may know of an account: a gateway's charge needs its e-mail address, and so does a
- * notice to its owner; its plan bounds its unpaid payments. And of people: who gave whom access, to see
+ * notice to its owner; papers name it; its plan bounds its unpaid payments. And of people: who gave whom access, to see
  * whether two people are two. It adds to the audit log what people change in its own rows.
  */
 const SHARED = [
   'access_grants: SELECT(confirmed_at confirmed_by email given_at given_by)',
-  'accounts: SELECT(email id plan)',
+  'accounts: SELECT(email id name plan)',
   'audit_log: INSERT(action actor detail subject)',
 ];
 
@@ -171,8 +177,12 @@ describe('grants', () => {
         [schema, `simway_${schema}`],
       );
       expect(functions).toEqual([
+        `book_in_open_month search_path=${schema}, pg_temp false`,
         `check_and_apply_entries search_path=${schema}, pg_temp false`,
+        // They check what they write; no role may write it in another way.
+        `close_month search_path=${schema}, pg_temp true`,
         `give_wallet_its_balance search_path=${schema}, pg_temp false`,
+        `issue_invoice search_path=${schema}, pg_temp true`,
         `list_new_wallet_entries search_path=${schema}, pg_temp false`,
       ]);
     },

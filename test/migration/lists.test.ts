@@ -7,6 +7,7 @@ import * as money from '../../src/domain/money.ts';
 import * as memberRoles from '../../src/domain/member-roles.ts';
 import * as notices from '../../src/domain/notice-kinds.ts';
 import * as operatorRoles from '../../src/domain/operator-roles.ts';
+import * as papers from '../../src/domain/papers.ts';
 import * as states from '../../src/domain/states.ts';
 import * as esims from '../../src/esims/rules.ts';
 import * as jobs from '../../src/jobs/rules.ts';
@@ -33,6 +34,7 @@ const MODULES = [
     batches,
     webhooks,
     notices,
+    papers,
   ],
 ];
 const textOf = (members: readonly unknown[]): string => members.map(String).toSorted().join(' ');

@@ -4,6 +4,7 @@
 // test/repository/faults.test.ts says which fault no longer fits.
 import { AGENT_FAULTS } from './agent-faults.ts';
 import { BATCH_FAULTS } from './batch-faults.ts';
+import { BILLING_FAULTS } from './billing-faults.ts';
 import { DASHBOARD_FAULTS } from './dashboard-faults.ts';
 import { type Fault, faultsIn } from './fault.ts';
 import { OWN_FAULTS } from './own-faults.ts';
@@ -581,4 +582,5 @@ export const FAULTS: readonly Fault[] = [
   ...AGENT_FAULTS,
   ...BATCH_FAULTS,
   ...OWN_FAULTS,
+  ...BILLING_FAULTS,
 ];

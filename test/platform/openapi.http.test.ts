@@ -41,6 +41,7 @@ test('every route of the table is in the document, and no other', () => {
   ]);
 });
 
+const THIS_MONTH = new Date().toISOString().slice(0, 7);
 const BATCHES = '/api/esim/orders/batch';
 const BATCH_ID = 'batch-00000000000000000000000000000001';
 const BATCH = { rows: [{ reference: 'a', packageCode: 'NG-5GB-30D', email: 'traveller@example.com' }] };
@@ -245,6 +246,14 @@ describe('the answers', () => {
     ['/api/search', { key }, 400],
     ['/api/wallet/entries', { key }, 200],
     ['/api/wallet/entries', { key, headers: { accept: 'text/csv' } }, 200],
+    [`/api/wallet/statements/${THIS_MONTH}`, { key }, 200],
+    [`/api/wallet/statements/${THIS_MONTH}`, { key, headers: { accept: 'text/csv' } }, 200],
+    ['/api/wallet/statements/2026-13', { key }, 404],
+    ['/api/wallet/invoices', { key }, 200],
+    ['/api/wallet/invoices/2026-999999', { key }, 404],
+    ['/api/wallet/billing-details', { key }, 200],
+    ['/api/wallet/billing-details', { key, method: 'PUT', body: {} }, 400],
+    [`/api/esim/transactions/txn-${'0'.repeat(32)}/receipt`, { key }, 404],
     ['/api/wallet/entries?kind=GIFT', { key }, 400],
     ['/api/wallet/entries', { rawKey: 'x' }, 401],
     ...['', '/install', '/diagnosis', '/timeline'].flatMap((what): DocumentedAsk[] => [

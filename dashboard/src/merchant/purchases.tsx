@@ -20,6 +20,7 @@ import { amount, Rows, type Columns, CursorList } from '../ui/rows.tsx';
 import { EVENTS, PAYMENT_METHODS } from '../ui/words.ts';
 import { TRANSACTION_TYPES, transactionFilters } from './filters.ts';
 import { ItemLink } from './item-link.tsx';
+import { ReceiptButton } from './papers.tsx';
 import { usePages, useRead } from './place.ts';
 
 type Item = ApiSchemas['TransactionListItem'];
@@ -109,7 +110,7 @@ export function PurchasePage() {
   const listed = inList.data?.items[0];
   const { isFunding, title, words } = wordsFor(query.data);
   return (
-    <Page title={title}>
+    <Page title={title} extra={<ReceiptButton transactionId={transactionId} />}>
       <Id>{transactionId}</Id>
       <QueryView query={query}>
         {(found) => (

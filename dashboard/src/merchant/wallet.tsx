@@ -18,6 +18,7 @@ import { HOLDS, type PaymentMethod } from '../ui/words.ts';
 import { readWallet, Balance } from './balance.tsx';
 import { METHOD_CHOICES, ENTRY_KINDS, entryFilters, type EntryFilters } from './filters.ts';
 import { useMembership, useRefresh, useReads, useRead, usePages } from './place.ts';
+import { Papers } from './papers.tsx';
 import { PayHere, TransactionRows, useTransaction } from './purchases.tsx';
 import { ItemLink } from './item-link.tsx';
 
@@ -50,6 +51,7 @@ export function WalletPage() {
           <LowBalance />
         </SimpleGrid>
       )}
+      <Papers />
       <WalletEntries />
     </Page>
   );

@@ -20,6 +20,7 @@ import {
   useOps,
   useOpsPages,
 } from './place.ts';
+import { AccountPapers } from './account-papers.tsx';
 import { reasonError, FormDialog, ReasonField, type Dialog } from './form-dialog.tsx';
 import { SubjectLink } from './links.tsx';
 
@@ -43,6 +44,7 @@ export function AccountPage() {
             <Endpoints accountId={of.accountId} />
             <UndeliveredMessages accountId={of.accountId} />
             <Transactions accountId={of.accountId} />
+            <AccountPapers accountId={of.accountId} />
           </>
         )}
       </QueryView>

@@ -8,6 +8,7 @@ import { DownloadCsv } from '../ui/download-csv.tsx';
 import { DAY_MS, dayOf, formatDay } from '../ui/format.ts';
 import { QueryView, Empty, Moment, Status, ShortId, Page } from '../ui/parts.tsx';
 import { Rows, type Columns, amount } from '../ui/rows.tsx';
+import { Months } from './months.tsx';
 import { useEnvironment, useOps } from './place.ts';
 import { BOOKS, type Book } from './search.ts';
 import { currencyName, LEDGER_ACCOUNTS, LEDGER_CLASSES, WAITS_FOR } from './words.ts';
@@ -31,7 +32,7 @@ export function BooksPage() {
   const book = search.book ?? 'trial-balance';
   const days = daysOf(search);
   return (
-    <Page title="Books" extra={<Download book={book} days={days} />}>
+    <Page title="Books" extra={book !== 'months' && <Download book={book} days={days} />}>
       <Tabs
         value={book}
         keepMounted={false}
@@ -44,6 +45,7 @@ export function BooksPage() {
           <Tabs.Tab value="daily">By day</Tabs.Tab>
           <Tabs.Tab value="merchants">By merchant</Tabs.Tab>
           <Tabs.Tab value="waiting">Money waiting</Tabs.Tab>
+          <Tabs.Tab value="months">Months</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="trial-balance">
           <TrialBalance />
@@ -58,6 +60,9 @@ export function BooksPage() {
         </Tabs.Panel>
         <Tabs.Panel value="waiting">
           <Waiting />
+        </Tabs.Panel>
+        <Tabs.Panel value="months">
+          <Months />
         </Tabs.Panel>
       </Tabs>
     </Page>
@@ -231,14 +236,16 @@ function Waiting() {
   );
 }
 
-function Download({ book, days }: { readonly book: Book; readonly days: ShownDays }) {
+type Report = Exclude<Book, 'months'>;
+
+function Download({ book, days }: { readonly book: Report; readonly days: ShownDays }) {
   const environment = useEnvironment();
   return <DownloadCsv name={`${book}-${environment}.csv`} read={() => csvOf(book, environment, days)} />;
 }
 
 const CSV = { headers: { Accept: 'text/csv' }, parseAs: 'blob' } as const;
 
-async function csvOf(book: Book, environment: Environment, days: ShownDays): Promise<Blob> {
+async function csvOf(book: Report, environment: Environment, days: ShownDays): Promise<Blob> {
   const of = { ...CSV, params: { query: { environment } } };
   const ofDays = { ...CSV, params: { query: { environment, ...days } } };
   const { data } = await {

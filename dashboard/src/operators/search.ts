@@ -44,7 +44,7 @@ export const repairSearch = searchOf({
 
 export const differenceSearch = searchOf({ ...PAGE, id: digitsIn, kind: oneOf(listDifferencesKind) });
 
-export const BOOKS = ['trial-balance', 'daily', 'merchants', 'waiting'] as const;
+export const BOOKS = ['trial-balance', 'daily', 'merchants', 'waiting', 'months'] as const;
 export type Book = (typeof BOOKS)[number];
 
 /** Days of the books: UTC. */

@@ -5,6 +5,8 @@ import { useMutation } from '@tanstack/react-query';
 interface Download {
   readonly name: string;
   readonly label: string;
+  /** Where the label does not say of what. */
+  readonly 'aria-label'?: string;
   readonly read: () => Promise<Blob>;
 }
 
@@ -21,7 +23,7 @@ export const DownloadCsv = ({
 );
 
 /** Reads a file with the headers of every other request, then hands it to the browser under `name`. */
-export function DownloadFile({ name, label, read }: Download) {
+export function DownloadFile({ name, label, read, 'aria-label': ariaLabel }: Download) {
   const saving = useMutation({
     meta: { changesNothing: true },
     mutationFn: async () => save(await read(), name),
@@ -29,7 +31,13 @@ export function DownloadFile({ name, label, read }: Download) {
     onError: ({ message }) => notifications.show({ color: 'red', message }),
   });
   return (
-    <Button size="compact-sm" variant="default" loading={saving.isPending} onClick={() => saving.mutate()}>
+    <Button
+      size="compact-sm"
+      variant="default"
+      aria-label={ariaLabel}
+      loading={saving.isPending}
+      onClick={() => saving.mutate()}
+    >
       {label}
     </Button>
   );

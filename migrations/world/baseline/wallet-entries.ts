@@ -12,6 +12,9 @@ export const walletEntries = ({ ownersRights }: World) => sql`
     account_id text not null,
     entry_number bigint not null,
     at timestamptz not null,
+    -- When the ledger booked it, which says the month that it belongs to. May be earlier than that of the entry
+    -- before.
+    booked_at timestamptz not null,
     kind text not null check (kind in
       ('HOLD', 'RELEASE', 'FUNDING', 'REFUND', 'CREDIT', 'WITHDRAWAL', 'DISPUTE', 'ADJUSTMENT')),
     ledger_kind text not null,
@@ -21,6 +24,8 @@ export const walletEntries = ({ ownersRights }: World) => sql`
     primary key (account_id, entry_number)
   );
   create index wallet_entries_by_time on wallet_entries (account_id, at, entry_number);
+  -- For statements: the sum of a month is read from the index alone.
+  create index wallet_entries_by_booking on wallet_entries (account_id, booked_at) include (amount_minor);
   create index wallet_entries_by_kind on wallet_entries (account_id, kind, entry_number);
 
   -- By the kind of the ledger's transfer. One that is not named here is an adjustment until a migration names
@@ -51,10 +56,10 @@ export const walletEntries = ({ ownersRights }: World) => sql`
       loop
         select entry_number, at into last_number, last_at from wallet_entries
          where account_id = wallet.account_id order by entry_number desc limit 1;
-        insert into wallet_entries (account_id, entry_number, at, kind, ledger_kind, transaction_id,
+        insert into wallet_entries (account_id, entry_number, at, booked_at, kind, ledger_kind, transaction_id,
           amount_minor, balance_after_minor)
         select wallet.account_id, coalesce(last_number, 0) + row_number() over by_id,
-               greatest(last_at, clock_timestamp()), wallet_entry_kind(t.kind), t.kind,
+               greatest(last_at, clock_timestamp()), t.created_at, wallet_entry_kind(t.kind), t.kind,
                t.transaction_id, e.amount_minor,
                wallet.balance_minor - sum(e.amount_minor) over () + sum(e.amount_minor) over by_id
           from new_entries e join ledger_transactions t on t.id = e.ledger_transaction_id

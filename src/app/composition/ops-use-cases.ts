@@ -5,6 +5,7 @@ import type { OperatorAccessCases, TemporalUi } from '../../accounts/operators/u
 import { sessionUseCases } from '../../accounts/operators/sessions.ts';
 import type { UserDeps } from '../../accounts/users/better-auth-calls.ts';
 import type { Environment } from '../../domain/account.ts';
+import { billingOperatorUseCases } from '../../billing/operator-use-cases.ts';
 import { pricingUseCases } from '../../catalogue/operator-pricing.ts';
 import type { Metrics } from '../../platform/telemetry/metrics.ts';
 import type { RateDeps } from '../../catalogue/agreed-prices.ts';
@@ -73,6 +74,7 @@ export function createOpsWorld(deps: OpsWorldDeps) {
   return {
     operations: bindAll(deps, operatorUseCases),
     pricing: bindAll(deps, pricingUseCases),
+    billing: bindAll(deps, billingOperatorUseCases),
     reconciliation: {
       ...bindAll(deps, reconciliationUseCases),
       ...guardAll(overviewUseCases(deps)),

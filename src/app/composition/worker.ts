@@ -1,6 +1,7 @@
 /** What a worker needs for one environment. */
 import { notifyExpiring } from '../../../activities/esims/refresh-esims.ts';
 import { createActivities } from '../../../activities/index.ts';
+import { issueMissingInvoices } from '../../billing/invoices.ts';
 import type { Environment } from '../../domain/account.ts';
 import { nameOfBrand } from '../../accounts/sender-name.ts';
 import { supplierEventsPath } from '../../esims/http/supplier-events.ts';
@@ -91,6 +92,8 @@ export function composeWorkerWorld(context: ProcessContext, world: WorldConfig, 
       events: () => applySupplierEvents(esims),
       expiry: () => notifyExpiring(esims),
     },
+    /** Writes the invoices of months that were closed. */
+    issueInvoices: () => issueMissingInvoices({ db }),
     /** Has the supplier send its events to our API; undefined where no address is set. */
     registerForEvents: composeRegistration(world, connected.supplier.inBackground, events),
     /** Stuck purchases and payments. */

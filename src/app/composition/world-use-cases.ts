@@ -1,3 +1,4 @@
+import { billingUseCases } from '../../billing/use-cases.ts';
 import { createPriceRevision } from '../../catalogue/prices.ts';
 import { createTopUps } from '../../catalogue/top-ups.ts';
 import { catalogueUseCases } from '../../catalogue/use-cases.ts';
@@ -50,6 +51,7 @@ export function createWorldUseCases(
     catalogue: { ...bindAll(deps, catalogueUseCases), catalogueRevision },
     esims: { ...bindAll(deps, esimUseCases), ...guardAll(createSupplierInbox(world)) },
     wallet: bindAll(deps, walletUseCases),
+    billing: bindAll(deps, billingUseCases),
     payments: {
       ...bindAll(deps, { ...paymentUseCases, findPaymentStatus }),
       ...guardAll(createGatewayInbox(world)),

@@ -96,6 +96,7 @@ export async function runWorker(
       showFigures(observed, running, lifecycle, options);
       monitorPayments(observed, running, lifecycle);
       followEsims(observed, running, lifecycle);
+      writeInvoices(observed, running, lifecycle);
     }
     const adminUrl = await openAdmin(observed, lifecycle, {
       port: config.admin.workerPort,
@@ -196,6 +197,18 @@ function followEsims({ logger }: Observed, running: readonly Running[], lifecycl
     poll(lifecycle, EXPIRY_EVERY_MS, expiry, failed('eSIMs that expire soon could not be read'));
     if (composed.registerForEvents)
       poll(lifecycle, REGISTER_EVERY_MS, composed.registerForEvents, failed('registering for events failed'));
+  }
+}
+
+/** One read of a table with a row a month, while no month was closed just now. */
+const INVOICES_EVERY_MS = 10_000;
+
+function writeInvoices({ logger }: Observed, running: readonly Running[], lifecycle: Lifecycle): void {
+  for (const { composed } of running) {
+    const { environment } = composed.world;
+    poll(lifecycle, INVOICES_EVERY_MS, composed.issueInvoices, (error) =>
+      logger.warn({ environment, error }, 'invoices could not be written'),
+    );
   }
 }
 

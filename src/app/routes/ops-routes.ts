@@ -1,6 +1,7 @@
 /** Everything under /ops, and its OpenAPI document, which only people who have signed in may read. */
 import { z } from 'zod';
 import { deviceLoginRoutes, peopleRoutes } from '../../accounts/http/people.ts';
+import { billingOperatorRoutes } from '../../billing/http/months.ts';
 import { onSaleRoutes } from '../../catalogue/http/on-sale.ts';
 import { priceRoutes } from '../../catalogue/http/prices.ts';
 import { rateRoutes } from '../../catalogue/http/rates.ts';
@@ -32,6 +33,7 @@ const TAGS = [
   { name: 'Batch repairs', description: 'One action on many purchases, approved by a second person' },
   { name: 'Reconciliation', description: 'Our books compared with those of the vendors' },
   { name: 'Books', description: 'Reports for finance' },
+  { name: 'Months and papers', description: 'Closing months, invoices, statements and receipts' },
   { name: 'Rates and prices', description: 'What packages are sold at' },
   { name: 'Accounts', description: 'Who buys here' },
   { name: 'Audit', description: 'Who did what' },
@@ -63,6 +65,7 @@ export function opsRoutes({ version }: { readonly version: string }): readonly R
     ...within('operations', batchRepairRoutes),
     ...within('reconciliation', differenceRoutes),
     ...within('reconciliation', booksRoutes),
+    ...within('billing', billingOperatorRoutes),
     ...within('pricing', rateRoutes),
     ...within('pricing', priceRoutes),
     ...within('pricing', onSaleRoutes),

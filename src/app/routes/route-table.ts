@@ -2,6 +2,7 @@
 import { mailStopRoutes } from '../../accounts/http/mail-stop.ts';
 import { ownAccountRoutes } from '../../accounts/http/own-account.ts';
 import { authRoutes } from '../../accounts/http/signing-in.ts';
+import { paperRoutes } from '../../billing/http/papers.ts';
 import { changeRoutes } from '../../catalogue/http/changes.ts';
 import { exchangeRateRoutes } from '../../catalogue/http/exchange-rate.ts';
 import { packageRoutes } from '../../catalogue/http/packages.ts';
@@ -58,6 +59,7 @@ export function createRouteTable(info: {
     ...within('purchases', checkoutSessionRoutes),
     ...within('wallet', walletRoutes),
     ...within('wallet', walletEntriesRoutes),
+    ...within('billing', paperRoutes),
     ...within('payments', fundingRoutes),
     ...within('webhooks', endpointRoutes),
     ...within('webhooks', messageRoutes),

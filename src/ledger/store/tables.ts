@@ -43,6 +43,8 @@ export interface WalletEntriesTable {
   entry_number: bigint;
   /** Never earlier than that of the entry before. */
   at: Date;
+  /** As the ledger booked it: of the month that a statement has it in. */
+  booked_at: Date;
   kind: WalletEntryKind;
   /** The ledger's word for the transfer. */
   ledger_kind: string;

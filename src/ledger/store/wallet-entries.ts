@@ -20,6 +20,8 @@ export interface WalletEntriesQuery {
   readonly kind?: WalletEntryKind | undefined;
   /** Longer metadata is left out. */
   readonly maxMetadataCharacters?: number | undefined;
+  /** Those that the ledger booked then, oldest first: `after` continues in that order. */
+  readonly booked?: { readonly from: Date; readonly to: Date } | undefined;
 }
 
 /** `id` is unique in its wallet. */
@@ -42,11 +44,19 @@ interface Row {
   readonly hold: keyof typeof HOLD_STATUS_OF | null;
 }
 
-/** Newest first. Times become numbers first, so that every filter reads one index in order. */
+/**
+ * Newest first, but for a statement. Times become numbers first, so that every filter reads one index in
+ * order.
+ */
 export async function readWalletEntries(db: WorldDb, query: WalletEntriesQuery): Promise<WalletEntry[]> {
-  const { accountId, after, limit, from, to, kind, maxMetadataCharacters: most } = query;
+  const { accountId, after, limit, from, to, kind, booked, maxMetadataCharacters: most } = query;
   const metadata = sql`coalesce(purchases.metadata, fundings.metadata)`;
+  const [isBehind, order] = booked ? [sql`>`, sql`asc`] : [sql`<`, sql`desc`];
   const mine = sql`account_id = ${accountId}`;
+  // In a statement as it was at its end, so that it reads the same later.
+  const holdStatus = booked
+    ? sql`case when holds.closed_at >= ${booked.to} then 'HELD' else holds.status end`
+    : sql`holds.status`;
   // The number that is the first at or after a time; none: a number above all.
   const numberAt = (time: Date) => sql`
     coalesce((select entry_number from wallet_entries where ${mine} and at >= ${time} order by at, entry_number limit 1), 9e18::bigint)`;
@@ -55,10 +65,11 @@ export async function readWalletEntries(db: WorldDb, query: WalletEntriesQuery):
       select * from wallet_entries
        where ${mine}
          ${kind === undefined ? sql`` : sql`and kind = ${kind}`}
-         ${after === undefined ? sql`` : sql`and entry_number < ${after}::bigint`}
+         ${after === undefined ? sql`` : sql`and entry_number ${isBehind} ${after}::bigint`}
+         ${booked === undefined ? sql`` : sql`and booked_at >= ${booked.from} and booked_at < ${booked.to}`}
          ${from === undefined ? sql`` : sql`and entry_number >= ${numberAt(from)}`}
          ${to === undefined ? sql`` : sql`and entry_number < ${numberAt(to)}`}
-       order by entry_number desc limit ${limit}
+       order by entry_number ${order} limit ${limit}
     )
     select page.entry_number as number, page.at, page.kind, page.amount_minor as "amountMinor",
            page.balance_after_minor as "balanceAfterMinor", wallets.currency, page.ledger_kind as "ledgerKind",
@@ -66,13 +77,13 @@ export async function readWalletEntries(db: WorldDb, query: WalletEntriesQuery):
            coalesce(purchases.reference, fundings.reference) as reference,
            ${most === undefined ? metadata : sql`case when length(${metadata}::text) <= ${most}::integer then ${metadata} end`} as metadata,
            coalesce(purchases.package_type = 'TOPUP', false) as "isTopUp",
-           fundings.transaction_id is not null as "isFunding", case when page.kind = 'HOLD' then holds.status end as hold
+           fundings.transaction_id is not null as "isFunding", case when page.kind = 'HOLD' then ${holdStatus} end as hold
       from page
       join wallets on wallets.account_id = page.account_id
       left join purchases on purchases.transaction_id = page.transaction_id
       left join fundings on fundings.transaction_id = page.transaction_id
       left join holds on holds.id = page.transaction_id
-     order by page.entry_number desc`.execute(db);
+     order by page.entry_number ${order}`.execute(db);
   return rows.map(entryOf);
 }
 

@@ -48,13 +48,12 @@ const READ_TIMEOUT_MS = 120_000;
  * Runs the reads of a report in one read-only transaction, each with up to two minutes: they read whole
  * tables.
  */
-export function withReadTimeout<T>(db: WorldDb, read: (trx: WorldDb) => Promise<T>): Promise<T> {
-  return db
-    .transaction()
-    .setIsolationLevel('repeatable read')
-    .setAccessMode('read only')
-    .execute(async (trx) => {
-      await sql`select set_config('statement_timeout', ${String(READ_TIMEOUT_MS)}, true)`.execute(trx);
-      return read(trx);
-    });
-}
+export const withReadTimeout = <T>(db: WorldDb, read: (trx: WorldDb) => Promise<T>): Promise<T> =>
+  atOneMoment(db, async (trx) => {
+    await sql`select set_config('statement_timeout', ${String(READ_TIMEOUT_MS)}, true)`.execute(trx);
+    return read(trx);
+  });
+
+/** Runs reads that must fit together: none sees what was committed after the first. */
+export const atOneMoment = <T>(db: WorldDb, read: (trx: WorldDb) => Promise<T>): Promise<T> =>
+  db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute(read);

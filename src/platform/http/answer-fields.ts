@@ -89,6 +89,18 @@ export const dataAnswer = (data: object, status?: number): Answer => answer({ su
 
 export const CSV = 'text/csv';
 
+export const PDF = 'application/pdf';
+
+/** As the schema of an answer's other form. */
+export const pdfSchema = z.string().meta({ format: 'binary', description: 'A PDF, A4' });
+
+/** A paper that people keep. */
+export const pdfAnswer = (name: string, body: Buffer): Answer => ({
+  status: 200,
+  body,
+  headers: { 'Content-Type': PDF, 'Content-Disposition': `attachment; filename="${name}.pdf"` },
+});
+
 /** A file for spreadsheets. */
 export const csvAnswer = (name: string, body: string): Answer => ({
   status: 200,

@@ -56,6 +56,11 @@ const dayField = (description: string) =>
     .refine((day) => day.getUTCFullYear() >= 2000, 'must be in the year 2000 or later')
     .meta({ type: 'string', format: 'date', description, example: '2026-01-31' });
 
+const trialBalanceQuery = z.object({
+  ...environmentField,
+  asOf: dayField('The last day that counts, UTC; now without it').optional(),
+});
+
 /** A leap year and a day: longer reports are made in parts. */
 const MAX_DAYS = 367;
 
@@ -203,12 +208,12 @@ export const booksRoutes: readonly Route<ReconciliationCases>[] = [
     handle: ({ cases, query }) => cases.readLedger(query),
   }),
   reportRoute('trial-balance', {
-    query: environmentQuery,
+    query: trialBalanceQuery,
     answer: ['Every account', trialBalanceSchema],
     operationId: 'getTrialBalance',
     summary: 'Read the trial balance',
-    description: 'Every account of the ledger by currency, with sums that net to zero.',
-    read: (cases) => cases.readTrialBalance(),
+    description: 'Every account of the ledger by currency, with sums that net to zero. As of now, or of the end of a day.',
+    read: (cases, { asOf }) => cases.readTrialBalance(asOf && new Date(asOf.getTime() + DAY_MS)),
   }),
   reportRoute('daily', {
     query: dailyQuery,

@@ -13,8 +13,15 @@ import type { Slice } from './lines.ts';
 import { withReadTimeout } from '../../platform/database/transactions.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 
-/** The balance of every account. All wallets of a currency are one line, and so is all that they owe. */
-export function readBalances(db: WorldDb) {
+/**
+ * The balance of every account, as of `before`, which is excluded. All wallets of a currency are one line,
+ * and so is all that they owe.
+ */
+export function readBalances(db: WorldDb, before?: Date) {
+  const booked =
+    before === undefined
+      ? sql`ledger_entries`
+      : sql`ledger_entries e join ledger_transactions t on t.id = e.ledger_transaction_id and t.created_at < ${before}`;
   return withReadTimeout(db, async (trx) => {
     const { rows } = await sql<{
       readonly account: string;
@@ -24,7 +31,7 @@ export function readBalances(db: WorldDb) {
       readonly stored: bigint;
     }>`
       with booked as (
-        select ledger_account_id, sum(amount_minor) as amount from ledger_entries group by 1
+        select ledger_account_id, sum(amount_minor) as amount from ${booked} group by 1
       )
       select case when a.kind in ('wallet', 'owed') then a.kind || ':' || a.currency else a.id end as account, a.kind, a.currency,
              count(*)::int4 as accounts, coalesce(sum(booked.amount), 0)::int8 as stored

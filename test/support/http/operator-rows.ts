@@ -1,5 +1,8 @@
 // One of everything that operators work on, as rows of the test environment, and the ids for requests about
 // them.
+import { draftOf } from '../../../src/billing/invoice-rules.ts';
+import { insertCompany } from '../../../src/billing/store/details.ts';
+import { issueInvoice } from '../../../src/billing/store/invoices.ts';
 import { sql } from 'kysely';
 import { insertAccount } from '../../../src/accounts/store/accounts.ts';
 import { replaceCatalogue } from '../../../src/catalogue/store/catalogue.ts';
@@ -33,6 +36,10 @@ export const NO_ACTION = `action-${'f'.repeat(32)}`;
 /** Waits for a second person. */
 export const REPAIR = idOf('repair', 1);
 export const RUNNING_REPAIR = idOf('repair', 2);
+/** Closed, with an invoice; and the one after it, which a second person may sign off. */
+export const MONTH = '2026-01';
+export const ASKED_MONTH = '2026-02';
+export const INVOICE = `${new Date().getUTCFullYear()}-000001`;
 export const NO_REPAIR = `repair-${'f'.repeat(32)}`;
 
 const ASKER = 'asker@operator.example';
@@ -81,6 +88,7 @@ export async function plantSales({ world, accounts, owner }: Books): Promise<voi
       { account: 'suspense:NGN', currency: 'NGN', amountMinor: 5n },
     ],
   });
+  await plantPapers(owner, world);
   const rows = rowsOf(owner);
   const open = { account_id: ACCOUNT, currency: 'USD' } as const;
   const attention = { attention_reason: 'SUPPLIER_NEVER_ALLOCATED' } as const;
@@ -106,6 +114,28 @@ export async function plantSales({ world, accounts, owner }: Books): Promise<voi
   );
 }
 
+async function plantPapers(owner: Books['owner'], world: Books['world']): Promise<void> {
+  await sql`
+    insert into month_closings (month, asked_by, closed_by, closed_at) values (${MONTH}, ${ASKER}, 'ada@operator.example', now())`.execute(
+    owner,
+  );
+  const details = {
+    legalName: 'Simway Ltd',
+    addressLines: ['1 Marina Road'],
+    country: 'NG',
+    taxNumber: null,
+  };
+  const tax = { taxName: 'VAT', taxRateBps: 750 };
+  await insertCompany(world, { ...details, ...tax }, { by: ASKER, reason: 'a test' });
+  const line = { kind: 'PACKAGE', packageName: 'Nigeria 5GB', quantity: 1, grossMinor: 100_000n } as const;
+  const of = { accountId: ACCOUNT, month: MONTH, currency: 'USD', lines: [line], ...tax };
+  const nobody = { corrects: null, reason: null, issuedBy: null, revision: 0 };
+  await issueInvoice(
+    world,
+    draftOf({ ...of, ...nobody, seller: details, buyer: { ...details, email: null } }),
+  );
+}
+
 async function plantRates(owner: Books['owner']): Promise<void> {
   await sql`
     insert into exchange_rates (id, currency, rate_micros, source, observed_at, status, proposed_by, proposed_reason)
@@ -121,6 +151,10 @@ export async function plantWork({ world, owner }: Books): Promise<void> {
     ...['gateway_events', 'set_rates', 'exchange_rates'],
   ])
     await sql`delete from ${sql.table(table)}`.execute(owner);
+  await sql`alter table month_closings disable trigger closed_month_stays`.execute(owner);
+  await sql`delete from month_closings where month <> ${MONTH}`.execute(owner);
+  await sql`alter table month_closings enable trigger closed_month_stays`.execute(owner);
+  await sql`insert into month_closings (month, asked_by) values (${ASKED_MONTH}, ${ASKER})`.execute(owner);
   await sql`delete from pricing_settings where id <> 'initial'`.execute(owner);
   await plantRates(owner);
   const now = new Date();

@@ -104,6 +104,7 @@ export function openOperators(
     return {
       operations: noted(world.operations),
       pricing: noted(world.pricing),
+      billing: noted(world.billing),
       reconciliation: noted(world.reconciliation),
     };
   };

@@ -5,6 +5,9 @@ import { LET_IN, NO_PERSON, PASSWORD, personOf, WAITS } from './operators.ts';
 import {
   ACCOUNT,
   ACTION,
+  ASKED_MONTH,
+  INVOICE,
+  MONTH,
   NO_ACCOUNT,
   NO_ACTION,
   NO_REPAIR,
@@ -37,6 +40,8 @@ export const PATH_IDS: Readonly<Record<string, string>> = {
   personId: personOf('OTHER'),
   eventId: 'event-42',
   differenceId: '42',
+  month: MONTH,
+  number: INVOICE,
   rateId: '42',
 };
 const PARAMETER = /\{(\w+)(?:=([^}]*))?\}/g;
@@ -58,6 +63,10 @@ const REASON = { reason: 'a test' };
 const CHECK = { action: 'check-gateway', ...REASON };
 const BATCH = { action: 'check-gateway', filter: { class: 'paid-not-delivered' } };
 const TERMS = { userMarkupPercent: 25, merchantMarkupPercent: 17.5, ngnIncrementPercent: 3 };
+const COMPANY = {
+  ...{ ...REASON, legalName: 'Simway Ltd', addressLines: ['1 Marina Road', 'Lagos'], country: 'NG' },
+  ...{ taxNumber: '12345678-0001', taxName: 'VAT', taxRateBps: 750 },
+};
 const ACCOUNT_LISTS = ['members', 'keys', 'endpoints', 'messages'] as const;
 
 /** The simplest request that each route answers with 2xx. */
@@ -102,6 +111,21 @@ export const GOOD_ASKS: readonly OpsAsk[] = [
   ask('FINANCE 200 GET /ops/books/merchants?from=2026-01-01&to=2026-02-01'),
   ask('FINANCE 200 GET /ops/books/waiting'),
   ask('FINANCE 200 GET /ops/books/ledger?id=revenue'),
+  ask('FINANCE 200 GET /ops/months'),
+  ask('FINANCE 200 GET /ops/months/{month}'),
+  ask('FINANCE 200 GET /ops/months/{month}/journal'),
+  ask(`FINANCE 200 POST /ops/months/{month=${ASKED_MONTH}}/ask-close`),
+  ask(`FINANCE 200 POST /ops/months/{month=${ASKED_MONTH}}/withdraw-close`),
+  ask(`FINANCE 200 POST /ops/months/{month=${ASKED_MONTH}}/close`),
+  ask('FINANCE 200 GET /ops/company'),
+  ask('FINANCE 200 PUT /ops/company', COMPANY),
+  ask('SUPPORT 200 GET /ops/accounts/{accountId}/billing'),
+  ask('FINANCE 200 PUT /ops/accounts/{accountId}/tax', { ...REASON, taxRateBps: 0 }),
+  ask('SUPPORT 200 GET /ops/invoices?month=2026-01&limit=5'),
+  ask('SUPPORT 200 GET /ops/invoices/{number}'),
+  ask('FINANCE 404 POST /ops/invoices/{number=2026-999999}/correct', REASON),
+  ask('SUPPORT 200 GET /ops/accounts/{accountId}/statements/{month}?limit=5'),
+  ask('SUPPORT 200 GET /ops/purchases/{transactionId}/receipt'),
   ask('FINANCE 200 GET /ops/rates?currency=NGN&days=7'),
   ask('FINANCE 200 POST /ops/rates', { ...REASON, currency: 'NGN', rate: 1_550.5 }),
   ask('FINANCE 200 POST /ops/rates/{rateId}/confirm', REASON),
@@ -133,6 +157,20 @@ export const GOOD_ASKS: readonly OpsAsk[] = [
 ];
 
 export const OTHER_ASKS: readonly OpsAsk[] = [
+  // Closed twice: nothing moves.
+  ...['ask-close', 'withdraw-close', 'close'].map((verb) =>
+    ask(`FINANCE 409 POST /ops/months/{month}/${verb}`),
+  ),
+  ask('FINANCE 409 POST /ops/months/{month=2089-01}/ask-close'),
+  ask('FINANCE 404 POST /ops/months/{month=2026-03}/close'),
+  ask('FINANCE 404 GET /ops/months/{month=2026-13}'),
+  ask('FINANCE 400 PUT /ops/company', { ...COMPANY, country: 'Nigeria' }),
+  ask('FINANCE 400 PUT /ops/company', { ...COMPANY, addressLines: [] }),
+  ask(`FINANCE 404 PUT /ops/accounts/{accountId=${NO_ACCOUNT}}/tax`, { ...REASON, taxRateBps: 0 }),
+  ask(`SUPPORT 404 GET /ops/accounts/{accountId=${NO_ACCOUNT}}/billing`),
+  ask(`SUPPORT 404 GET /ops/accounts/{accountId=${NO_ACCOUNT}}/statements/{month}`),
+  ask(`SUPPORT 404 GET /ops/purchases/{transactionId=${NO_TXN}}/receipt`),
+  ask('SUPPORT 404 GET /ops/invoices/{number=2026-999999}'),
   ask('SUPPORT 403 GET /ops/books/ledger?id=revenue'),
   ask('FINANCE 404 GET /ops/books/ledger?id=nothing'),
   ask('NOBODY 202 POST /ops/device-logins/token', { deviceCode: WAITS.deviceCode }),

@@ -30,6 +30,7 @@ const TAGS = [
   { name: 'Purchases', description: 'Buying, topping up, and how purchases stand' },
   { name: 'eSIMs', description: 'What you own' },
   { name: 'Wallet', description: 'What you can spend' },
+  { name: 'Papers', description: 'Statements, invoices, receipts, and whom they name' },
   { name: 'Statistics', description: 'What sells, and your own figures' },
   { name: 'Webhooks', description: 'Your endpoints, the messages to them, and each attempt' },
   { name: 'Sandbox', description: 'What happens to a test eSIM, on command; test keys only' },

@@ -1,0 +1,84 @@
+/** What papers have on all pages: who they name, months, and what an invoice is called. */
+import { Textarea, TextInput } from '@mantine/core';
+import type { UseFormReturnType } from '@mantine/form';
+import type { ApiSchemas } from '../api/client.ts';
+
+export const INVOICE_KINDS: Readonly<Record<ApiSchemas['ListedInvoice']['kind'], string>> = {
+  INVOICE: 'Invoice',
+  CREDIT_NOTE: 'Credit note',
+};
+
+const monthFormat = new Intl.DateTimeFormat(undefined, { month: 'long', year: 'numeric', timeZone: 'UTC' });
+export const formatMonth = (month: string): string => monthFormat.format(new Date(`${month}-01`));
+
+export interface PartyFields {
+  legalName: string;
+  /** A line each. */
+  addressLines: string;
+  country: string;
+  taxNumber: string;
+}
+
+export interface Party {
+  readonly legalName: string;
+  readonly addressLines: readonly string[];
+  readonly country: string;
+  readonly taxNumber: string | null;
+}
+
+export const partyFields = (party: Party | null): PartyFields => ({
+  legalName: party?.legalName ?? '',
+  addressLines: party?.addressLines.join('\n') ?? '',
+  country: party?.country ?? '',
+  taxNumber: party?.taxNumber ?? '',
+});
+
+export const partyOf = ({ legalName, addressLines, country, taxNumber }: PartyFields) => ({
+  legalName: legalName.trim(),
+  addressLines: addressLines
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== ''),
+  country: country.trim().toUpperCase(),
+  taxNumber: taxNumber.trim() === '' ? null : taxNumber.trim(),
+});
+
+export const PARTY_FAULTS = {
+  legalName: (name: string) => (name.trim() === '' ? 'Enter the name' : null),
+  addressLines: (lines: string) => (lines.trim() === '' ? 'Enter the address' : null),
+  country: (code: string) => (/^[a-z]{2}$/i.test(code.trim()) ? null : 'Two letters, such as NG'),
+};
+
+/** The fields of a form whose values are, or include, those of a party. */
+export function PartyInputs<Values extends PartyFields>({
+  form,
+}: {
+  readonly form: UseFormReturnType<Values>;
+}) {
+  return (
+    <>
+      <TextInput label="Legal name" required maxLength={200} {...form.getInputProps('legalName')} />
+      <Textarea
+        label="Address"
+        description="Up to six lines, without the country"
+        required
+        autosize
+        minRows={2}
+        {...form.getInputProps('addressLines')}
+      />
+      <TextInput
+        label="Country"
+        description="Two letters, such as NG"
+        required
+        maxLength={2}
+        {...form.getInputProps('country')}
+      />
+      <TextInput
+        label="Tax number"
+        description="Leave empty if there is none"
+        maxLength={50}
+        {...form.getInputProps('taxNumber')}
+      />
+    </>
+  );
+}
