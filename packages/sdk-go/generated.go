@@ -181,8 +181,10 @@ const (
 	ErrorCodeQuoteNotFound                ErrorCode = "QUOTE_NOT_FOUND"
 	ErrorCodeQuoteUsed                    ErrorCode = "QUOTE_USED"
 	ErrorCodeRateLimitExceeded            ErrorCode = "RATE_LIMIT_EXCEEDED"
+	ErrorCodeReferenceAlreadyUsed         ErrorCode = "REFERENCE_ALREADY_USED"
 	ErrorCodeRegionNotFound               ErrorCode = "REGION_NOT_FOUND"
 	ErrorCodeRequestTimeout               ErrorCode = "REQUEST_TIMEOUT"
+	ErrorCodeReturnURLNotAllowed          ErrorCode = "RETURN_URL_NOT_ALLOWED"
 	ErrorCodeSandboxActionRefused         ErrorCode = "SANDBOX_ACTION_REFUSED"
 	ErrorCodeSecondFactorRequired         ErrorCode = "SECOND_FACTOR_REQUIRED"
 	ErrorCodeServiceUnavailable           ErrorCode = "SERVICE_UNAVAILABLE"
@@ -340,15 +342,16 @@ const (
 
 // Defines values for FoundItemFoundBy.
 const (
-	FoundItemFoundByBatchReference FoundItemFoundBy = "batchReference"
-	FoundItemFoundByEsimTranNo     FoundItemFoundBy = "esimTranNo"
-	FoundItemFoundByEvent          FoundItemFoundBy = "event"
-	FoundItemFoundByID             FoundItemFoundBy = "id"
-	FoundItemFoundByIccid          FoundItemFoundBy = "iccid"
-	FoundItemFoundByOrderNo        FoundItemFoundBy = "orderNo"
-	FoundItemFoundByQuote          FoundItemFoundBy = "quote"
-	FoundItemFoundByReference      FoundItemFoundBy = "reference"
-	FoundItemFoundByRequest        FoundItemFoundBy = "request"
+	FoundItemFoundByBatchReference   FoundItemFoundBy = "batchReference"
+	FoundItemFoundByEsimTranNo       FoundItemFoundBy = "esimTranNo"
+	FoundItemFoundByEvent            FoundItemFoundBy = "event"
+	FoundItemFoundByGatewayReference FoundItemFoundBy = "gatewayReference"
+	FoundItemFoundByID               FoundItemFoundBy = "id"
+	FoundItemFoundByIccid            FoundItemFoundBy = "iccid"
+	FoundItemFoundByOrderNo          FoundItemFoundBy = "orderNo"
+	FoundItemFoundByQuote            FoundItemFoundBy = "quote"
+	FoundItemFoundByReference        FoundItemFoundBy = "reference"
+	FoundItemFoundByRequest          FoundItemFoundBy = "request"
 )
 
 // Defines values for FoundItemKind.
@@ -1158,6 +1161,12 @@ type BatchRowStatus string
 
 // BuyRequest defines model for BuyRequest.
 type BuyRequest struct {
+	// CancelURL Where it sends the buyer if the payment failed or was given up. `{transactionId}` in it is replaced. Its host must be among the return hosts of the account
+	CancelURL string `json:"cancelUrl,omitempty"`
+
+	// CustomerEmail Of the buyer who pays at the gateway: its receipt goes there instead of to the account. Kept for 30 days. Not used for WALLET
+	CustomerEmail string `json:"customerEmail,omitempty"`
+
 	// EsimID Required for TOPUP: the `_id` of the eSIM to top up
 	EsimID string `json:"esimId,omitempty"`
 
@@ -1166,6 +1175,9 @@ type BuyRequest struct {
 
 	// MaxPriceCurrency The currency of `maxPrice`: that of the account
 	MaxPriceCurrency string `json:"maxPriceCurrency,omitempty"`
+
+	// Metadata At most 20 texts of your own: keys of up to 40 letters, digits and `_.-`, values of up to 500 characters. Given back in answers, lists and webhooks. Put no secrets in it
+	Metadata *map[string]string `json:"metadata,omitempty"`
 
 	// PackageCode From the packages list; for TOPUP a top-up package code
 	PackageCode string `json:"packageCode"`
@@ -1176,8 +1188,17 @@ type BuyRequest struct {
 	// PaymentMethod How to pay
 	PaymentMethod BuyRequestPaymentMethod `json:"paymentMethod"`
 
-	// QuoteID Buy at the price of this quote
+	// QuoteID Buy at the price of this quote, with what it says for you: a field that is here too counts here
 	QuoteID string `json:"quoteId,omitempty"`
+
+	// Reference Your own name for it, such as an order number. Given back in answers, lists and webhooks, and found by the search
+	Reference string `json:"reference,omitempty"`
+
+	// SuccessURL Where the page after a checkout sends the buyer once it is paid. `{transactionId}` in it is replaced. Its host must be among the return hosts of the account
+	SuccessURL string `json:"successUrl,omitempty"`
+
+	// UniqueReference true: refused with `REFERENCE_ALREADY_USED` where another purchase or funding of yours in this environment has this `reference` and did not fail
+	UniqueReference *bool `json:"uniqueReference,omitempty"`
 }
 
 // BuyRequestPackageType BASE makes a new eSIM, TOPUP adds data to an existing one
@@ -1591,8 +1612,14 @@ type EsimPurchasedData struct {
 	// Iccid ICCID; empty if there is none
 	Iccid string `json:"iccid"`
 
+	// Metadata Yours, of the purchase or funding; `{}` if there is none
+	Metadata map[string]string `json:"metadata"`
+
 	// QrCodeURL URL of the QR code for installation; empty if there is none
-	QrCodeURL     string                  `json:"qrCodeUrl"`
+	QrCodeURL string `json:"qrCodeUrl"`
+
+	// Reference Yours, of the purchase or funding; empty if there is none
+	Reference     string                  `json:"reference"`
 	Status        EsimPurchasedDataStatus `json:"status"`
 	TransactionID string                  `json:"transactionId"`
 }
@@ -1765,8 +1792,26 @@ type FundRequest struct {
 	// Amount What the wallet is to get, in its own currency, with at most two decimals
 	Amount Decimal `json:"amount"`
 
+	// CancelURL Where it sends the buyer if the payment failed or was given up. `{transactionId}` in it is replaced. Its host must be among the return hosts of the account
+	CancelURL string `json:"cancelUrl,omitempty"`
+
+	// CustomerEmail Of the buyer who pays at the gateway: its receipt goes there instead of to the account. Kept for 30 days. Not used for WALLET
+	CustomerEmail string `json:"customerEmail,omitempty"`
+
+	// Metadata At most 20 texts of your own: keys of up to 40 letters, digits and `_.-`, values of up to 500 characters. Given back in answers, lists and webhooks. Put no secrets in it
+	Metadata *map[string]string `json:"metadata,omitempty"`
+
 	// PaymentMethod How to pay
 	PaymentMethod FundRequestPaymentMethod `json:"paymentMethod"`
+
+	// Reference Your own name for it, such as an order number. Given back in answers, lists and webhooks, and found by the search
+	Reference string `json:"reference,omitempty"`
+
+	// SuccessURL Where the page after a checkout sends the buyer once it is paid. `{transactionId}` in it is replaced. Its host must be among the return hosts of the account
+	SuccessURL string `json:"successUrl,omitempty"`
+
+	// UniqueReference true: refused with `REFERENCE_ALREADY_USED` where another purchase or funding of yours in this environment has this `reference` and did not fail
+	UniqueReference *bool `json:"uniqueReference,omitempty"`
 }
 
 // FundRequestPaymentMethod How to pay
@@ -1787,11 +1832,17 @@ type Funding struct {
 	// GatewayReference CARD, APPLE_PAY, MOBILE_MONEY, while PENDING: names the payment
 	GatewayReference string `json:"gatewayReference,omitempty"`
 
+	// Metadata Yours; `{}` if there is none
+	Metadata map[string]string `json:"metadata"`
+
 	// PaymentURL CARD, APPLE_PAY, MOBILE_MONEY, while PENDING: send the buyer there
 	PaymentURL string `json:"paymentUrl,omitempty"`
 
 	// Reason Why, when FAILED
 	Reason string `json:"reason,omitempty"`
+
+	// Reference Yours; empty if there is none
+	Reference string `json:"reference"`
 
 	// Status PENDING: waits for money. SUCCESS: in the wallet. FAILED: ended without.
 	Status FundingStatus `json:"status"`
@@ -2128,12 +2179,18 @@ type Pagination struct {
 // PaymentReceivedData defines model for PaymentReceivedData.
 type PaymentReceivedData struct {
 	// Amount The amount paid
-	Amount        Decimal                          `json:"amount"`
-	Currency      string                           `json:"currency"`
+	Amount   Decimal `json:"amount"`
+	Currency string  `json:"currency"`
+
+	// GatewayReference The gateway’s reference of the payment
+	GatewayReference string `json:"gatewayReference"`
+
+	// Metadata Yours, of the purchase or funding; `{}` if there is none
+	Metadata      map[string]string                `json:"metadata"`
 	PaymentMethod PaymentReceivedDataPaymentMethod `json:"paymentMethod"`
 	Purpose       PaymentReceivedDataPurpose       `json:"purpose"`
 
-	// Reference The gateway’s reference of the payment
+	// Reference Yours, of the purchase or funding; empty if there is none
 	Reference     string `json:"reference"`
 	TransactionID string `json:"transactionId"`
 }
@@ -2150,7 +2207,13 @@ type PaymentRefundedData struct {
 	Amount   Decimal `json:"amount"`
 	Currency string  `json:"currency"`
 
-	// Reference The gateway’s reference of the payment
+	// GatewayReference The gateway’s reference of the payment
+	GatewayReference string `json:"gatewayReference"`
+
+	// Metadata Yours, of the purchase or funding; `{}` if there is none
+	Metadata map[string]string `json:"metadata"`
+
+	// Reference Yours, of the purchase or funding; empty if there is none
 	Reference string `json:"reference"`
 
 	// RefundedTo Where it was paid from, or the wallet
@@ -2176,14 +2239,20 @@ type Purchase struct {
 	GatewayReference string `json:"gatewayReference,omitempty"`
 
 	// Message On SUCCESS
-	Message string           `json:"message,omitempty"`
-	Package Purchase_Package `json:"package"`
+	Message string `json:"message,omitempty"`
+
+	// Metadata Yours; `{}` if there is none
+	Metadata map[string]string `json:"metadata"`
+	Package  Purchase_Package  `json:"package"`
 
 	// PaymentURL CARD, APPLE_PAY, MOBILE_MONEY, while PENDING: send the buyer there
 	PaymentURL string `json:"paymentUrl,omitempty"`
 
 	// Reason Why, when FAILED
 	Reason string `json:"reason,omitempty"`
+
+	// Reference Yours; empty if there is none
+	Reference string `json:"reference"`
 
 	// Status PENDING: waits for money. PROCESSING: paid, not delivered yet. SUCCESS: delivered. FAILED: ended without.
 	Status PurchaseStatus `json:"status"`
@@ -2296,6 +2365,9 @@ type Quote_Data struct {
 	// ExpiresAt Buy must be sent before
 	ExpiresAt string `json:"expiresAt"`
 
+	// Metadata Yours; `{}` if there is none
+	Metadata map[string]string `json:"metadata"`
+
 	// OriginalPriceUSD The same price in US dollars
 	OriginalPriceUSD Decimal              `json:"originalPriceUSD"`
 	PackageCode      string               `json:"packageCode"`
@@ -2307,12 +2379,24 @@ type Quote_Data struct {
 
 	// QuoteID Send it as `quoteId` when you buy; valid once
 	QuoteID string `json:"quoteId"`
+
+	// Reference Yours; empty if there is none
+	Reference string `json:"reference"`
 }
 
 // QuoteRequest defines model for QuoteRequest.
 type QuoteRequest struct {
+	// CancelURL Where it sends the buyer if the payment failed or was given up. `{transactionId}` in it is replaced. Its host must be among the return hosts of the account
+	CancelURL string `json:"cancelUrl,omitempty"`
+
+	// CustomerEmail Of the buyer who pays at the gateway: its receipt goes there instead of to the account. Kept for 30 days. Not used for WALLET
+	CustomerEmail string `json:"customerEmail,omitempty"`
+
 	// EsimID Required for TOPUP: the `_id` of the eSIM to top up
 	EsimID string `json:"esimId,omitempty"`
+
+	// Metadata At most 20 texts of your own: keys of up to 40 letters, digits and `_.-`, values of up to 500 characters. Given back in answers, lists and webhooks. Put no secrets in it
+	Metadata *map[string]string `json:"metadata,omitempty"`
 
 	// PackageCode From the packages list; for TOPUP a top-up package code
 	PackageCode string `json:"packageCode"`
@@ -2322,6 +2406,15 @@ type QuoteRequest struct {
 
 	// PaymentMethod If set, the quote is valid for this method only, and `charge` is fixed too
 	PaymentMethod QuoteRequestPaymentMethod `json:"paymentMethod,omitempty"`
+
+	// Reference Your own name for it, such as an order number. Given back in answers, lists and webhooks, and found by the search
+	Reference string `json:"reference,omitempty"`
+
+	// SuccessURL Where the page after a checkout sends the buyer once it is paid. `{transactionId}` in it is replaced. Its host must be among the return hosts of the account
+	SuccessURL string `json:"successUrl,omitempty"`
+
+	// UniqueReference true: refused with `REFERENCE_ALREADY_USED` where another purchase or funding of yours in this environment has this `reference` and did not fail
+	UniqueReference *bool `json:"uniqueReference,omitempty"`
 }
 
 // QuoteRequestPackageType BASE makes a new eSIM, TOPUP adds data to an existing one
@@ -2526,8 +2619,11 @@ type Transaction struct {
 	GatewayReference string `json:"gatewayReference,omitempty"`
 
 	// Message On SUCCESS
-	Message string               `json:"message,omitempty"`
-	Package *Transaction_Package `json:"package,omitempty"`
+	Message string `json:"message,omitempty"`
+
+	// Metadata Yours; `{}` if there is none
+	Metadata map[string]string    `json:"metadata"`
+	Package  *Transaction_Package `json:"package,omitempty"`
 
 	// PaymentURL CARD, APPLE_PAY, MOBILE_MONEY, while PENDING: send the buyer there
 	PaymentURL string `json:"paymentUrl,omitempty"`
@@ -2537,6 +2633,9 @@ type Transaction struct {
 
 	// Received Once money came: all of it, in the currency that was to be paid
 	Received *Transaction_Received `json:"received,omitempty"`
+
+	// Reference Yours; empty if there is none
+	Reference string `json:"reference"`
 
 	// Status PENDING: waits for money. PROCESSING: paid, not delivered yet. SUCCESS: delivered. FAILED: ended without.
 	Status TransactionStatus `json:"status"`
@@ -2659,13 +2758,19 @@ type TransactionListItem struct {
 	// Iccid null until it is known
 	Iccid *string `json:"iccid"`
 
+	// Metadata Yours; `{}` if there is none
+	Metadata map[string]string `json:"metadata"`
+
 	// PackageCode null for a funding
 	PackageCode   *string                          `json:"packageCode"`
 	PackageName   *string                          `json:"packageName"`
 	PaymentMethod TransactionListItemPaymentMethod `json:"paymentMethod"`
 
 	// Reason Why, when FAILED
-	Reason        *string                   `json:"reason"`
+	Reason *string `json:"reason"`
+
+	// Reference Yours; empty if there is none
+	Reference     string                    `json:"reference"`
 	Status        TransactionListItemStatus `json:"status"`
 	TransactionID string                    `json:"transactionId"`
 
@@ -2780,8 +2885,14 @@ type WalletEntry struct {
 	// Kind HOLD: reserved for a purchase. RELEASE: a hold given back. FUNDING: money that came in. REFUND: a refund credited to the wallet. CREDIT: given by us. WITHDRAWAL: sent back to where it was paid from. DISPUTE: frozen or taken by a bank, or free again. ADJUSTMENT: anything else
 	Kind WalletEntryKind `json:"kind"`
 
+	// Metadata Yours; `{}` if there is none
+	Metadata map[string]string `json:"metadata"`
+
 	// PackageName Of the purchase
 	PackageName *string `json:"packageName"`
+
+	// Reference Yours; empty if there is none
+	Reference string `json:"reference"`
 
 	// TransactionID The purchase or funding
 	TransactionID *string `json:"transactionId"`
@@ -3034,7 +3145,7 @@ type ListEsimsParams struct {
 	// Status Only eSIMs in this state; CREATED and SUSPENDED are in the whole list only
 	Status ListEsimsParamsStatus `form:"status,omitempty" json:"status,omitempty"`
 
-	// Search A part of the package name, ICCID or transaction id, or your reference in a batch; empty means no filter
+	// Search A part of the package name, ICCID or transaction id, or your reference in full; empty means no filter
 	Search string `form:"search,omitempty" json:"search,omitempty"`
 
 	// After The `nextCursor` of the page before, in place of `page`; empty means the first
@@ -3172,7 +3283,10 @@ type ListTransactionsParams struct {
 	// To Only opened before this time
 	To string `form:"to,omitempty" json:"to,omitempty"`
 
-	// Search A transaction id, `esimId` or ICCID, or a part of a transaction id, ICCID or package name; empty means no filter
+	// Reference Only with this reference of yours, in full
+	Reference string `form:"reference,omitempty" json:"reference,omitempty"`
+
+	// Search A transaction id, `esimId`, ICCID or reference of yours, or a part of a transaction id, ICCID or package name; empty means no filter
 	Search string `form:"search,omitempty" json:"search,omitempty"`
 
 	// After The `nextCursor` of the page before, in place of `page`; empty means the first
