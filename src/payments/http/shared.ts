@@ -16,6 +16,8 @@ import type { View } from '../../platform/http/present.ts';
 import type { PaymentInstructions } from '../port.ts';
 import type { FundingView, PaymentView } from '../views.ts';
 
+export { hasItsReference, ownDetailsFields, ownDetailsIn, OWN_DETAILS_ERRORS } from './own-details.ts';
+
 /** What opening a payment may be refused with. */
 export const PAYMENT_ERRORS = [
   'PAYMENT_METHOD_UNAVAILABLE',

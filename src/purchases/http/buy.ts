@@ -6,8 +6,8 @@ import {
   ownDetailsFields,
   ownDetailsIn,
   OWN_DETAILS_ERRORS,
-} from '../../payments/http/own-details.ts';
-import { PAYMENT_ERRORS } from '../../payments/http/shared.ts';
+  PAYMENT_ERRORS,
+} from '../../payments/http/shared.ts';
 import { merchantRoutes } from '../../platform/http/define-routes.ts';
 import { amountField, choiceField } from '../../platform/http/fields.ts';
 import { toJson } from '../../platform/http/json.ts';

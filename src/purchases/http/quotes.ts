@@ -1,5 +1,5 @@
 /** Prices frozen for a while. */
-import { hasItsReference, ownDetailsFields, ownDetailsIn } from '../../payments/http/own-details.ts';
+import { hasItsReference, ownDetailsFields, ownDetailsIn } from '../../payments/http/shared.ts';
 import { z } from 'zod';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
 import { PACKAGE_TYPES, PAYMENT_METHODS } from '../../domain/states.ts';
