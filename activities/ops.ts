@@ -1,5 +1,6 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import {
+  KEEP_ALERTS_MS,
   KEEP_EVENTS_MS,
   KEEP_FOREIGN_EVENTS_MS,
   KEEP_GATEWAY_EVENTS_MS,
@@ -7,6 +8,7 @@ import {
   KEEP_QUOTES_MS,
   KEEP_RATES_MS,
   KEEP_REFUSED_IDS_MS,
+  KEEP_SUPPLIER_BALANCES_MS,
   KEEP_SUPPLIER_EVENTS_MS,
   KEEP_TRAVELLER_EMAILS_MS,
 } from '../src/platform/database/retention.ts';
@@ -16,6 +18,8 @@ import { forgetTravellerEmails } from '../src/purchases/store/batch-emails.ts';
 import { forgetEvents } from '../src/webhooks/store/feed.ts';
 import { forgetQuotes } from '../src/purchases/store/quotes.ts';
 import { forgetOldKeys, forgetRefusedIds } from '../src/platform/idempotency/store.ts';
+import { forgetAlerts } from '../src/operations/store/alerts.ts';
+import { forgetBalances } from '../src/operations/store/supplier-balances.ts';
 import { findNeverOrdered } from '../src/operations/store/stuck.ts';
 import { type OpsActivities, RECONCILE_SCHEDULE } from '../workflows/contract.ts';
 import { forgetSupplierEvents } from '../src/esims/store/supplier-events.ts';
@@ -87,8 +91,10 @@ async function deleteOldRows({ db, clock }: ActivityDeps): Promise<string> {
   const rates = await forgetRates(db, new Date(now - KEEP_RATES_MS), isOver);
   const quotes = await forgetQuotes(db, new Date(now - KEEP_QUOTES_MS), isOver);
   const emails = await forgetTravellerEmails(db, new Date(now - KEEP_TRAVELLER_EMAILS_MS), isOver);
+  const balances = await forgetBalances(db, new Date(now - KEEP_SUPPLIER_BALANCES_MS), isOver);
+  const alerts = await forgetAlerts(db, new Date(now - KEEP_ALERTS_MS), isOver);
   return (
-    `${keys} keys, ${refusals} refusals, ${feedEvents} events, ${events} gateway events, ${supplierEvents} supplier events, ${rates} rates, ${quotes} quotes and ` +
+    `${balances} balances, ${alerts} alerts, ${keys} keys, ${refusals} refusals, ${feedEvents} events, ${events} gateway events, ${supplierEvents} supplier events, ${rates} rates, ${quotes} quotes and ` +
     `${emails} addresses of travellers deleted`
   );
 }

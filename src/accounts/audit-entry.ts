@@ -81,6 +81,8 @@ const WHO_IS_TOLD = {
   'prices.decline': NOBODY,
   'difference.close': NOBODY,
   'reconciliation.ask': NOBODY,
+  'alert-channel.create': NOBODY,
+  'alert-channel.remove': NOBODY,
 } as const satisfies Record<string, ((detail: AuditFacts) => Rule | undefined) | undefined>;
 
 export type AuditAction = keyof typeof WHO_IS_TOLD;

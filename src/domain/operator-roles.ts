@@ -17,6 +17,7 @@ const PERMISSION_TABLE = {
   reconcile: { roles: ['FINANCE'], words: 'see and close differences, and run reconciliation' },
   pricing: { roles: ['FINANCE'], words: 'see and set rates and prices' },
   books: { roles: ['FINANCE', 'ADMIN'], words: 'read the books' },
+  alerts: { roles: ['ADMIN'], words: 'set where alerts are sent' },
   people: { roles: ['ADMIN'], words: 'manage people' },
   accounts: { roles: ['FINANCE', 'ADMIN'], words: 'change accounts' },
   audit: { roles: ['FINANCE', 'ADMIN'], words: 'read the audit log' },

@@ -22,6 +22,7 @@ import {
   currentTerms,
   quotedTerms,
   requireAccountCurrency,
+  requireDeliverable,
   requireMaxPrice,
   type PurchaseTerms,
   findUsableQuote,
@@ -84,6 +85,7 @@ async function judge(
     command.packageType === 'BASE'
       ? { item: chooseBase(deps, command), esimId: newEsimId() }
       : await chooseTopUp(deps, principal, command);
+  requireDeliverable(deps, command, chosen.item);
   const terms = quote
     ? quotedTerms(deps, command, chosen.item, quote)
     : currentTerms(deps, principal, command, chosen.item);

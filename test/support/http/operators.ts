@@ -92,6 +92,7 @@ export function openOperators(
         timings,
         approvalLimits: LIMITS,
         priceLimits: PRICE_LIMITS,
+        balanceLimits: { lowHours: 72, criticalHours: 24, minimumUsdE4: 0n },
         engines,
       }),
       accounts: books.accounts,
@@ -104,6 +105,7 @@ export function openOperators(
     return {
       operations: noted(world.operations),
       pricing: noted(world.pricing),
+      alerts: noted(world.alerts),
       reconciliation: noted(world.reconciliation),
     };
   };
