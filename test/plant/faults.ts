@@ -4,6 +4,7 @@
 // test/repository/faults.test.ts says which fault no longer fits.
 import { AGENT_FAULTS } from './agent-faults.ts';
 import { BATCH_FAULTS } from './batch-faults.ts';
+import { AVAILABILITY_FAULTS } from './availability-faults.ts';
 import { DASHBOARD_FAULTS } from './dashboard-faults.ts';
 import { type Fault, faultsIn } from './fault.ts';
 import { SHOP_FAULTS } from './shop-faults.ts';
@@ -579,4 +580,5 @@ export const FAULTS: readonly Fault[] = [
   ...SHOP_FAULTS,
   ...AGENT_FAULTS,
   ...BATCH_FAULTS,
+  ...AVAILABILITY_FAULTS,
 ];

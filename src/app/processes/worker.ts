@@ -15,7 +15,7 @@ import {
   overdueFigures,
   stuckFigures,
 } from '../../operations/figures.ts';
-import { readAvailability } from '../../operations/supplier/balance.ts';
+import { describeAvailability } from '../../operations/supplier/balance.ts';
 import { readOverdue } from '../../esims/store/due.ts';
 import { readFigures } from '../../operations/store/figures.ts';
 import { countOpenDifferences } from '../../reconciliation/store/reconciliation.ts';
@@ -165,7 +165,7 @@ function showFigures(
         ({ kind: label, count: value }) => ({ figure: 'differences', label, value }) as const,
       );
       const overdue = overdueFigures(await readOverdue(composed.db));
-      const known = await readAvailability(composed.db, composed.world.balanceLimits);
+      const known = await describeAvailability(composed.db, composed.world.balanceLimits);
       const delivery = availabilityFigures(known);
       show(environment, 'rows', [
         ...(await readFigures(composed.db)),

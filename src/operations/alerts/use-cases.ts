@@ -21,7 +21,7 @@ import {
   writeTestMessage,
   type Channel,
 } from '../store/alerts.ts';
-import { checkBalance, readAvailability, type BalanceDeps } from '../supplier/balance.ts';
+import { checkBalance, describeAvailability, type BalanceDeps } from '../supplier/balance.ts';
 import type { BalanceLimits } from '../supplier/balance-rules.ts';
 import { MAX_CHANNELS, type ChannelFilter, type ChannelKind } from './alert-rules.ts';
 
@@ -48,7 +48,7 @@ export const alertUseCases = {
   addChannel,
   removeChannel,
   testChannel,
-  readAvailability: ({ db, balanceLimits }: AlertDeps) => readAvailability(db, balanceLimits),
+  readAvailability: ({ db, balanceLimits }: AlertDeps) => describeAvailability(db, balanceLimits),
   checkBalanceNow,
   endShortage,
 };
@@ -137,7 +137,7 @@ async function checkBalanceNow({ db, alerting, balanceLimits }: AlertDeps) {
   const supplier = alerting?.supplier;
   const outcome = supplier ? await checkBalance({ db, supplier }, { isForced: true }) : 'unread';
   if (outcome === 'unread') throw new DomainError('SERVICE_UNAVAILABLE', 'The supplier did not answer');
-  return readAvailability(db, balanceLimits);
+  return describeAvailability(db, balanceLimits);
 }
 
 /** The package is sold again, at the word of a person. NOT_FOUND where it is sold. */
@@ -150,5 +150,5 @@ async function endShortage({ db, balanceLimits }: AlertDeps, packageCode: string
     if (ended.numDeletedRows === 0n) throw new DomainError('NOT_FOUND', 'This package is sold');
     await bumpRevision(trx, 'availability');
   });
-  return readAvailability(db, balanceLimits);
+  return describeAvailability(db, balanceLimits);
 }

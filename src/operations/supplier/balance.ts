@@ -79,10 +79,10 @@ async function describeBalance(db: WorldDb, kept: KeptBalance, limits: BalanceLi
   };
 }
 
-export type KnownAvailability = Awaited<ReturnType<typeof readAvailability>>;
+export type KnownAvailability = Awaited<ReturnType<typeof describeAvailability>>;
 
 /** For operators. */
-export async function readAvailability(db: WorldDb, limits: BalanceLimits) {
+export async function describeAvailability(db: WorldDb, limits: BalanceLimits) {
   const [balances, shortages] = await Promise.all([readSupplierBalances(db, limits), listShortages(db)]);
   return { balances, shortages };
 }
