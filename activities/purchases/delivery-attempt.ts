@@ -6,9 +6,8 @@
 import type { Fence } from '../../src/domain/fence.ts';
 import { createFence } from '../../src/platform/fence.ts';
 import { forBuyer, type FailureReason, type Refusal } from '../../src/domain/refusals.ts';
-import type { ShortageReason } from '../../src/catalogue/shortage-rules.ts';
 import { keepShortage } from '../../src/catalogue/store/shortages.ts';
-import type { AttentionReason } from '../../src/domain/states.ts';
+import type { AttentionReason, ShortageReason } from '../../src/domain/states.ts';
 import type { EsimSupplier, SupplierProfile, SupplierRefusal, TopUpRequest } from '../../src/esims/port.ts';
 import type { TopUpTotals } from '../../src/esims/rules.ts';
 import { isPassing } from '../../src/platform/database/errors.ts';

@@ -2,10 +2,6 @@
 import type { PaymentMethod } from '../domain/states.ts';
 import type { CostUsdE4 } from './pricing.ts';
 
-/** Why a supplier refuses a package that it lists. Merchants never read which. */
-export const SHORTAGE_REASONS = ['OUT_OF_STOCK', 'BALANCE_TOO_LOW'] as const;
-export type ShortageReason = (typeof SHORTAGE_REASONS)[number];
-
 /** When a purchase may try the package again: from a wallet, where it fails free of charge, and any. */
 export interface Shortage {
   readonly probeAt: Date;

@@ -1,9 +1,9 @@
-/** docs/ALERTS.md says what to do about each alert of the service, and each rule of Prometheus leads there. */
+/** docs/ALERTS.md says what to do about each alert of the service. Each rule of Prometheus leads there. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { ALERT_KINDS } from '../../src/operations/alerts/alert-rules.ts';
+import { ALERT_KINDS } from '../../src/domain/alerts.ts';
 import { CHECKOUT } from '../support/world/checkout.ts';
 
 const read = (file: string): string => readFileSync(join(CHECKOUT, file), 'utf8');

@@ -6,7 +6,7 @@ import { isDeliverable } from '../../src/catalogue/shortage-rules.ts';
 import { findCollection } from '../../src/payments/store/payments.ts';
 import { openShop } from './supplier-shop.support.ts';
 
-const COSTS = { small: 10_000n, large: 90_000n };
+const COSTS = { small: 10_000n, large: 90_000n, largest: 95_000n };
 const shop = await openShop(COSTS);
 afterAll(() => shop.close());
 
@@ -53,9 +53,9 @@ describe('a package that the supplier has refused for stock', () => {
     await sellOut();
     await passes('16 minutes');
     expect(await shop.open('small', 'CARD')).toBe('PACKAGE_UNAVAILABLE');
-    const tries = await Promise.all([shop.open('small', 'WALLET'), shop.open('small', 'WALLET')]);
+    const tries = await Promise.all(Array.from({ length: 7 }, () => shop.open('small', 'WALLET')));
     const [probe] = tries.filter((one) => one.startsWith('txn-'));
-    expect(tries.filter((one) => one === 'PACKAGE_UNAVAILABLE')).toHaveLength(1);
+    expect(tries.filter((one) => one === 'PACKAGE_UNAVAILABLE')).toHaveLength(6);
     shop.atSupplier.soldOut.clear();
     await shop.deliver(probe!);
     await shop.check();
@@ -114,6 +114,7 @@ describe('a balance at the supplier', () => {
     await shop.deliver(await shop.open('small', 'WALLET'));
     const second = await shop.open('small', 'WALLET');
     expect(second).toMatch(/^txn-/);
+    expect(await shop.open('small', 'WALLET')).toBe('PACKAGE_UNAVAILABLE');
     await shop.check();
     expect(await shop.open('small', 'WALLET')).toBe('PACKAGE_UNAVAILABLE');
   });
@@ -126,6 +127,7 @@ describe('a balance at the supplier', () => {
     expect(await shop.statusOf(id)).toBe('FAILED, PACKAGE_UNAVAILABLE');
     expect(await shop.open('large', 'CARD')).toBe('PACKAGE_UNAVAILABLE');
     expect(await shop.open('large', 'WALLET')).toBe('PACKAGE_UNAVAILABLE');
+    expect(await shop.open('largest', 'CARD')).toBe('PACKAGE_UNAVAILABLE');
     await shop.check();
     expect(await shop.open('small', 'CARD')).toBe('PACKAGE_UNAVAILABLE');
     shop.atSupplier.balance = 2_000_000_000n;

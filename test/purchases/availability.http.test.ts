@@ -1,4 +1,4 @@
-// What the supplier would refuse is refused before a buyer pays, on each way to buy, and a merchant never reads
+// What the supplier would refuse is refused before a buyer pays, on each way to buy. A merchant never reads
 // whether stock or balance was lacking.
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';

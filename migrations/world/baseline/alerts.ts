@@ -1,11 +1,6 @@
 /** Alerts for operators, where they are sent, and what was sent. One open alert for each kind and subject. */
 import { sql } from 'kysely';
-import {
-  ALERT_KINDS,
-  ALERT_MESSAGES,
-  CHANNEL_KINDS,
-  SEVERITIES,
-} from '../../../src/operations/alerts/alert-rules.ts';
+import { ALERT_KINDS, ALERT_MESSAGES, CHANNEL_KINDS, SEVERITIES } from '../../../src/domain/alerts.ts';
 import { oneOf } from '../../one-of.ts';
 import type { World } from './world.ts';
 

@@ -3,7 +3,7 @@
  * Judged where a purchase is opened (opening-functions.ts), so that nothing is sold that will be refused.
  */
 import { sql } from 'kysely';
-import { SHORTAGE_REASONS } from '../../../src/catalogue/shortage-rules.ts';
+import { SHORTAGE_REASONS } from '../../../src/domain/states.ts';
 import { oneOf } from '../../one-of.ts';
 import type { World } from './world.ts';
 

@@ -2,7 +2,8 @@
 import { sql } from 'kysely';
 import { callFunction } from '../../platform/database/functions.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
-import type { Availability, ShortageReason } from '../shortage-rules.ts';
+import type { ShortageReason } from '../../domain/states.ts';
+import type { Availability } from '../shortage-rules.ts';
 
 /** Few rows: the memory of every process reads them when their revision changes. */
 export async function readAvailability(db: WorldDb): Promise<Availability> {

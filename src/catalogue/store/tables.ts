@@ -1,7 +1,6 @@
 import type { Generated, JSONColumnType } from 'kysely';
 import type { ChangedField, ChangeKind, DurationUnit, LocationNetwork, RegionType } from '../rules.ts';
-import type { PackageType } from '../../domain/states.ts';
-import type { ShortageReason } from '../shortage-rules.ts';
+import type { PackageType, ShortageReason } from '../../domain/states.ts';
 
 export interface RegionsTable {
   region_code: string;

@@ -1,11 +1,12 @@
 /** What is wrong now, by rows alone: one statement over small indexes, and the balances. */
 import { sql } from 'kysely';
+import type { AlertKind } from '../../domain/alerts.ts';
 import { MINUTE_MS } from '../../domain/clock.ts';
 import { CONVERTED_CURRENCIES, formatMinor } from '../../domain/money.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { balanceLevel, type BalanceLevel, type BalanceLimits } from '../supplier/balance-rules.ts';
 import { readSupplierBalances, type SupplierBalance } from '../supplier/balance.ts';
-import type { AlertKind, Condition, OpenAlert } from './alert-rules.ts';
+import type { Condition, OpenAlert } from './alert-rules.ts';
 
 export interface ConditionLimits {
   readonly balance: BalanceLimits;

@@ -1,4 +1,5 @@
 /** Opens and closes alerts by what the rows say, and writes what is sent about it in the same transaction. */
+import type { AlertMessage } from '../../domain/alerts.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { lockByName } from '../../platform/database/transactions.ts';
 import type { Events } from '../../platform/telemetry/events.ts';
@@ -12,7 +13,7 @@ import {
   readOpenAlerts,
   writeMessages,
 } from '../store/alerts.ts';
-import { planAlerts, wants, type AlertMessage, type Condition } from './alert-rules.ts';
+import { planAlerts, wants, type Condition } from './alert-rules.ts';
 import { readConditions, type ConditionLimits } from './conditions.ts';
 
 interface RaiseDeps {

@@ -4,6 +4,7 @@ import { writeAudit } from '../../accounts/store/audit.ts';
 import { findPerson } from '../../accounts/store/people.ts';
 import { bumpRevision } from '../../catalogue/store/revisions.ts';
 import type { Environment } from '../../domain/account.ts';
+import type { ChannelKind } from '../../domain/alerts.ts';
 import type { Session } from '../../domain/callers.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { isId, makeId } from '../../domain/ids.ts';
@@ -23,7 +24,7 @@ import {
 } from '../store/alerts.ts';
 import { checkBalance, describeAvailability, type BalanceDeps } from '../supplier/balance.ts';
 import type { BalanceLimits } from '../supplier/balance-rules.ts';
-import { MAX_CHANNELS, type ChannelFilter, type ChannelKind } from './alert-rules.ts';
+import { MAX_CHANNELS, type ChannelFilter } from './alert-rules.ts';
 
 export interface AlertDeps {
   readonly db: WorldDb;

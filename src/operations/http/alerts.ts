@@ -15,8 +15,8 @@ import { MAX_FOUND_BY_CHARACTERS } from '../../platform/http/limits.ts';
 import { environmentField, operatorRoutes } from '../../platform/http/ops-route.ts';
 import { pageFields, pageSchema, presentPage } from '../../platform/http/page.ts';
 import type { Route } from '../../platform/http/route.ts';
-import { SHORTAGE_REASONS } from '../../catalogue/shortage-rules.ts';
-import { ALERT_KINDS, CHANNEL_KINDS, SEVERITIES, titleOf, type AlertKind } from '../alerts/alert-rules.ts';
+import { ALERT_KINDS, CHANNEL_KINDS, SEVERITIES, titleOf, type AlertKind } from '../../domain/alerts.ts';
+import { SHORTAGE_REASONS } from '../../domain/states.ts';
 import type { AlertCases } from '../alerts/use-cases.ts';
 import { BALANCE_LEVELS } from '../supplier/balance-rules.ts';
 

@@ -4,16 +4,15 @@ import type { Page, PageQuery } from '../../domain/page.ts';
 import { readPage } from '../../platform/database/page.ts';
 import { inBatches } from '../../platform/database/retention.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
-import type {
-  AlertKind,
-  AlertMessage,
-  ChannelFilter,
-  ChannelKind,
-  Condition,
-  OpenAlert,
-  Severity,
-} from '../alerts/alert-rules.ts';
-import { severityOf, titleOf } from '../alerts/alert-rules.ts';
+import {
+  severityOf,
+  titleOf,
+  type AlertKind,
+  type AlertMessage,
+  type ChannelKind,
+  type Severity,
+} from '../../domain/alerts.ts';
+import type { ChannelFilter, Condition, OpenAlert } from '../alerts/alert-rules.ts';
 
 interface AlertsTable {
   id: Generated<bigint>;

@@ -1,7 +1,7 @@
 /** Balances at suppliers as they were read, and what is not sold meanwhile. */
 import { sql } from 'kysely';
 import { UNLISTED_REGION_CODE } from '../../catalogue/rules.ts';
-import type { ShortageReason } from '../../catalogue/shortage-rules.ts';
+import type { ShortageReason } from '../../domain/states.ts';
 import { callFunction } from '../../platform/database/functions.ts';
 import { inBatches } from '../../platform/database/retention.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
