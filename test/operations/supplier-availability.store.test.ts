@@ -25,6 +25,10 @@ const passes = (interval: string) =>
     update package_shortages set probe_at = probe_at - ${interval}::interval,
            paid_probe_at = paid_probe_at - ${interval}::interval`.execute(shop.owner);
 
+/** Otherwise the first one is done before the others have a connection. */
+const connectAll = () =>
+  Promise.all(Array.from({ length: 8 }, () => sql`select pg_sleep(0.2)`.execute(shop.world)));
+
 async function sellOut(): Promise<string> {
   shop.atSupplier.soldOut.add('small');
   const id = await shop.open('small', 'CARD');
@@ -53,6 +57,7 @@ describe('a package that the supplier has refused for stock', () => {
     await sellOut();
     await passes('16 minutes');
     expect(await shop.open('small', 'CARD')).toBe('PACKAGE_UNAVAILABLE');
+    await connectAll();
     const tries = await Promise.all(Array.from({ length: 7 }, () => shop.open('small', 'WALLET')));
     const [probe] = tries.filter((one) => one.startsWith('txn-'));
     expect(tries.filter((one) => one === 'PACKAGE_UNAVAILABLE')).toHaveLength(6);
