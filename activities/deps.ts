@@ -19,6 +19,8 @@ import type { TermsSigner } from '../src/platform/frozen-terms.ts';
 import type { WebhookSender } from '../src/platform/outbound/webhook-sender.ts';
 import type { WorldDb } from '../src/platform/database/tables.ts';
 import type { EndpointLimits } from './webhooks/endpoint-limiter.ts';
+import type { ConditionLimits } from '../src/operations/alerts/conditions.ts';
+import type { AlertSending } from '../src/operations/alerts/send.ts';
 import type { RowRepairDeps } from '../src/operations/batch-repairs.ts';
 
 export interface ActivityDeps {
@@ -35,6 +37,8 @@ export interface ActivityDeps {
   readonly returnUrl: (reference: string) => string;
   /** Sandbox only: the gateway's scenario for a package. */
   readonly scenarioOf?: (packageCode: string) => string | undefined;
+  /** Sandbox only: a package whose refusals are wanted, so that they say nothing about the next purchase. */
+  readonly forgetsShortageOf?: (packageCode: string) => boolean;
   readonly refundTimings: RefundTimings;
   readonly unpaidLimits: UnpaidLimits;
   readonly priceLimits: PriceLimits;
@@ -63,6 +67,9 @@ export interface ActivityDeps {
     readonly us: string;
     readonly mailStops: Pick<MailStops, 'urlFor'>;
   };
+  readonly alerts: AlertSending;
+  /** What an alert is judged by. */
+  readonly alertLimits: ConditionLimits;
   /** For the purchases of batches, and for what wakes a purchase or a payment. */
   readonly engine: Pick<PurchaseEngine, 'purchase' | 'checkSoon' | 'supplierAnnounced'>;
   readonly jobEngine: JobEngine;

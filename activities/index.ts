@@ -10,6 +10,7 @@ import type {
 import { deliver } from './purchases/deliver.ts';
 import type { ActivityDeps } from './deps.ts';
 import { withFailures, withHeartbeat } from './failure.ts';
+import { createAlertActivities } from './operations/alerts.ts';
 import { createJobActivities } from './jobs/run-jobs.ts';
 import { performAction } from './operations/perform-action.ts';
 import { createNoticeActivities, createWebhookMaintenance } from './webhooks/maintenance.ts';
@@ -50,6 +51,7 @@ export function createActivities(deps: ActivityDeps): Activities {
           ...createWebhookMaintenance(deps),
           ...createNoticeActivities(deps),
           ...createJobActivities(deps),
+          ...createAlertActivities(deps),
         }),
       ),
     },

@@ -1,5 +1,6 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import {
+  KEEP_ALERTS_MS,
   KEEP_EVENTS_MS,
   KEEP_FOREIGN_EVENTS_MS,
   KEEP_BUYER_EMAILS_MS,
@@ -8,6 +9,7 @@ import {
   KEEP_QUOTES_MS,
   KEEP_RATES_MS,
   KEEP_REFUSED_IDS_MS,
+  KEEP_SUPPLIER_BALANCES_MS,
   KEEP_SUPPLIER_EVENTS_MS,
   KEEP_TRAVELLER_EMAILS_MS,
 } from '../src/platform/database/retention.ts';
@@ -18,6 +20,8 @@ import { forgetTravellerEmails } from '../src/purchases/store/batch-emails.ts';
 import { forgetEvents } from '../src/webhooks/store/feed.ts';
 import { forgetQuotes } from '../src/purchases/store/quotes.ts';
 import { forgetOldKeys, forgetRefusedIds } from '../src/platform/idempotency/store.ts';
+import { forgetAlerts } from '../src/operations/store/alerts.ts';
+import { forgetBalances } from '../src/operations/store/supplier-balances.ts';
 import { findNeverOrdered } from '../src/operations/store/stuck.ts';
 import { type OpsActivities, RECONCILE_SCHEDULE } from '../workflows/contract.ts';
 import { forgetSupplierEvents } from '../src/esims/store/supplier-events.ts';
@@ -90,8 +94,10 @@ async function deleteOldRows({ db, clock }: ActivityDeps): Promise<string> {
   const quotes = await forgetQuotes(db, new Date(now - KEEP_QUOTES_MS), isOver);
   const emails = await forgetTravellerEmails(db, new Date(now - KEEP_TRAVELLER_EMAILS_MS), isOver);
   const buyers = await forgetBuyerEmails(db, new Date(now - KEEP_BUYER_EMAILS_MS), isOver);
+  const balances = await forgetBalances(db, new Date(now - KEEP_SUPPLIER_BALANCES_MS), isOver);
+  const alerts = await forgetAlerts(db, new Date(now - KEEP_ALERTS_MS), isOver);
   return (
-    `${keys} keys, ${refusals} refusals, ${feedEvents} events, ${events} gateway events, ${supplierEvents} supplier events, ${rates} rates, ${quotes} quotes, ` +
+    `${balances} balances, ${alerts} alerts, ${keys} keys, ${refusals} refusals, ${feedEvents} events, ${events} gateway events, ${supplierEvents} supplier events, ${rates} rates, ${quotes} quotes, ` +
     `${emails} addresses of travellers and ${buyers} of buyers deleted`
   );
 }

@@ -24,6 +24,7 @@ export const SWEEP_WEBHOOKS_WORKFLOW = 'sweepWebhooks';
 export const TIDY_WEBHOOKS_WORKFLOW = 'tidyWebhooks';
 export const RUN_JOB_WORKFLOW = 'runJob';
 export const SWEEP_JOBS_WORKFLOW = 'sweepJobs';
+export const RAISE_ALERTS_WORKFLOW = 'raiseAlerts';
 export const DELIVER_WEBHOOK_WORKFLOW = 'deliverWebhook';
 /** A delivery's title in the Temporal UI. */
 export const DELIVERY_SUMMARY = 'A message to a merchant: sent, and sent again, until it has arrived';
@@ -293,6 +294,12 @@ export interface OpsActivities {
   readonly tryRows: (jobId: string) => Promise<JobStep>;
   /** Starts the workflows of jobs that run and have not shown themselves in time. */
   readonly beginOverdueJobs: () => Promise<string>;
+  /** Reads the balance at the supplier, if that is due. */
+  readonly checkBalance: () => Promise<string>;
+  /** Opens and closes alerts for operators, and writes what is to be sent about them. */
+  readonly raiseAlerts: () => Promise<string>;
+  /** Sends what waits about alerts. */
+  readonly sendAlerts: () => Promise<string>;
   /** Sends the install links that are due to travellers. */
   readonly sendInstallEmails: () => Promise<string>;
 }

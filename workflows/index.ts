@@ -7,6 +7,7 @@ export { reconcile } from './schedules.ts';
 export { runJob, sweepJobs } from './run-job.ts';
 export {
   applyInbox,
+  raiseAlerts,
   refreshRates,
   refreshUsage,
   sweep,

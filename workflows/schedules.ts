@@ -31,6 +31,11 @@ export async function sweep(): Promise<string> {
   return [await ops.forgetOldKeys(), await ops.followLateMoney()].join('; ');
 }
 
+/** Before it is judged, the balance is read; an alert is sent in the minute in which it is raised. */
+export async function raiseAlerts(): Promise<string> {
+  return [await ops.checkBalance(), await ops.raiseAlerts(), await ops.sendAlerts()].join('; ');
+}
+
 const { reconcile: compare } = proxyActivities<OpsActivities>({
   // The supplier is asked slowly, and the first run compares everything that ever happened.
   startToCloseTimeout: '12h',

@@ -61,6 +61,8 @@ async function collect(collecting: Collecting): Promise<CollectResult> {
   // Tried at least once, and for long enough: nothing more is sent.
   const isOver = found.ageMs >= request.timings.openChargeForMs && found.payment.send_before !== null;
   if (isOver && found.payment.status === 'ASKED') return check(collecting, found);
+  // No buyer pays for what would only be refunded.
+  if (found.isSoldOut) return close(collecting, 'PACKAGE_UNAVAILABLE', 'refused before anything was charged');
   const opened = await openWithin(collecting, found);
   if (opened === 'open') {
     const { payment, leftMs } = (await findCollection(deps.db, transactionId)) ?? found;

@@ -5,8 +5,9 @@
  */
 import type { Fence } from '../../src/domain/fence.ts';
 import { createFence } from '../../src/platform/fence.ts';
-import type { FailureReason, Refusal } from '../../src/domain/refusals.ts';
-import type { AttentionReason } from '../../src/domain/states.ts';
+import { forBuyer, type FailureReason, type Refusal } from '../../src/domain/refusals.ts';
+import { keepShortage } from '../../src/catalogue/store/shortages.ts';
+import type { AttentionReason, ShortageReason } from '../../src/domain/states.ts';
 import type { EsimSupplier, SupplierProfile, SupplierRefusal, TopUpRequest } from '../../src/esims/port.ts';
 import type { TopUpTotals } from '../../src/esims/rules.ts';
 import { isPassing } from '../../src/platform/database/errors.ts';
@@ -251,6 +252,7 @@ interface SaidNo {
  */
 async function refused(deps: ActivityDeps, delivery: Ordered, no: SaidNo): Promise<Ended | Again> {
   const { order } = delivery;
+  await rememberShortage(deps, order, no.reason);
   const isFirst = order.attempts === 1;
   const found = isFirst ? null : await findHeld(deps, delivery);
   if (found) return found();
@@ -261,6 +263,21 @@ async function refused(deps: ActivityDeps, delivery: Ordered, no: SaidNo): Promi
   return again(delivery, 'refused, but an earlier attempt may still succeed', {
     waitAtLeastMs: isKnown ? order.earlierSettlesInMs : undefined,
   });
+}
+
+const SHORTAGES: Partial<Record<SupplierRefusal, ShortageReason>> = {
+  OUT_OF_STOCK: 'OUT_OF_STOCK',
+  BALANCE_TOO_LOW: 'BALANCE_TOO_LOW',
+};
+
+/** Before the money goes back, so that no other buyer pays for it meanwhile. */
+async function rememberShortage(
+  { db, forgetsShortageOf }: ActivityDeps,
+  { id, packageCode }: SupplierOrder,
+  reason: SupplierRefusal,
+): Promise<void> {
+  const shortage = SHORTAGES[reason];
+  if (shortage && !forgetsShortageOf?.(packageCode)) await keepShortage(db, id, shortage);
 }
 
 function reportRefusal(
@@ -295,7 +312,7 @@ async function refuse(
   const refusal: Refusal = { reason: REASONS[isOdd ? 'REQUEST_REFUSED' : no.reason], detail: no.detail };
   const ended = await giveBack(deps, delivery, async (pending) => {
     const recorded = await refuseOrder(deps.db, order, refusal, { isCancelled, pending });
-    if (recorded === 'failed') return refusal;
+    if (recorded === 'failed') return forBuyer(refusal);
     const now = await loadDelivery(deps.db, transactionId);
     return recorded === 'disputed' || now.status !== 'PROCESSING'
       ? goOn(deps, now)

@@ -3,6 +3,8 @@
  * is a migration of its own: this file and what it imports stay as they were released.
  */
 import { sql, type Kysely } from 'kysely';
+import { alerts } from './baseline/alerts.ts';
+import { availability } from './baseline/availability.ts';
 import { billing } from './baseline/billing.ts';
 import { catalogue } from './baseline/catalogue.ts';
 import { deliveryFunctions } from './baseline/delivery-functions.ts';
@@ -42,6 +44,8 @@ const everything = (world: World) => sql`
   ${reconciliation(world)}
   ${holdFunctions(world)}
   ${eventFunctions(world)}
+  ${availability(world)}
+  ${alerts(world)}
   ${openingFunctions(world)}
   ${deliveryFunctions(world)}
   ${purchaseFunctions(world)}

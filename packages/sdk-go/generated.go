@@ -428,6 +428,7 @@ const (
 	MagicPackageSimPriceChanged            MagicPackage = "SIM-PRICE-CHANGED"
 	MagicPackageSimServerError             MagicPackage = "SIM-SERVER-ERROR"
 	MagicPackageSimSlow                    MagicPackage = "SIM-SLOW"
+	MagicPackageSimSoldOut                 MagicPackage = "SIM-SOLD-OUT"
 	MagicPackageSimTooDear                 MagicPackage = "SIM-TOO-DEAR"
 	MagicPackageSimUnknownPackage          MagicPackage = "SIM-UNKNOWN-PACKAGE"
 	MagicPackageSimWrongSignature          MagicPackage = "SIM-WRONG-SIGNATURE"

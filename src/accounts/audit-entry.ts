@@ -88,6 +88,8 @@ const WHO_IS_TOLD = {
   'month.withdraw-close': NOBODY,
   'month.close': NOBODY,
   'invoice.correct': NOBODY,
+  'alert-channel.create': NOBODY,
+  'alert-channel.remove': NOBODY,
 } as const satisfies Record<string, ((detail: AuditFacts) => Rule | undefined) | undefined>;
 
 export type AuditAction = keyof typeof WHO_IS_TOLD;

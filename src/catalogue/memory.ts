@@ -6,6 +6,8 @@ import { readCatalogue, type StoredPackage } from './store/catalogue.ts';
 import { findPricingSettings } from './store/pricing-settings.ts';
 import { findGoodRates } from './store/rates.ts';
 import { readRevisions } from './store/revisions.ts';
+import { readAvailability } from './store/shortages.ts';
+import type { Availability } from './shortage-rules.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
 import { startPoller, type Poller } from '../platform/poller.ts';
 
@@ -27,6 +29,8 @@ export interface Catalogue {
   readonly settings: PricingSettings;
   /** Latest good rate by currency. */
   readonly rates: ReadonlyMap<string, Rate>;
+  /** What a supplier would refuse now. In no list: `revision` does not change with it. */
+  readonly availability: Availability;
 }
 
 export type CatalogueMemory = ReturnType<typeof createCatalogueMemory>;
@@ -58,12 +62,17 @@ export function createCatalogueMemory(deps: {
     if (isDeepStrictEqual(before?.revisions, revisions)) return;
     const offer =
       before && before.revisions.catalogue === revisions.catalogue ? before.offer : await readCatalogue(db);
-    const [settings, rates] = await Promise.all([
+    const [settings, rates, availability] = await Promise.all([
       findPricingSettings(db),
       before && before.revisions.rates === revisions.rates ? before.catalogue.rates : readRates(db),
+      readAvailability(db),
     ]);
     const revision = `${revisions.catalogue}.${revisions.pricing}.${revisions.rates}`;
-    loaded = { revisions, offer, catalogue: { ...arrange(offer, settings), revision, settings, rates } };
+    loaded = {
+      revisions,
+      offer,
+      catalogue: { ...arrange(offer, settings), revision, settings, rates, availability },
+    };
   };
 
   return {

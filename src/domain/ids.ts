@@ -13,6 +13,7 @@ const PREFIXES = {
   checkout: 'checkout-',
   user: 'user-',
   invitation: 'inv-',
+  channel: 'channel-',
 } as const;
 
 export type IdKind = keyof typeof PREFIXES;

@@ -12,7 +12,10 @@ const PERMISSION_TABLE = {
   see: { roles: ROLES, words: 'view stuck items, purchases and operator actions' },
   // Stryker disable next-line StringLiteral: every role may, so no refusal contains it
   action: { roles: ROLES, words: 'take an operator action' },
-  replay: { roles: ['OPERATIONS', 'FINANCE'], words: 'replay a purchase, stop a batch repair' },
+  replay: {
+    roles: ['OPERATIONS', 'FINANCE'],
+    words: 'replay a purchase, stop a batch repair, sell a package again',
+  },
   approve: { roles: ['FINANCE'], words: 'approve or decline operator actions and batch repairs' },
   reconcile: { roles: ['FINANCE'], words: 'see and close differences, and run reconciliation' },
   pricing: { roles: ['FINANCE'], words: 'see and set rates and prices' },
@@ -21,6 +24,7 @@ const PERMISSION_TABLE = {
     roles: ['FINANCE'],
     words: 'close months, correct invoices, set the company’s details and taxes',
   },
+  alerts: { roles: ['ADMIN'], words: 'set where alerts are sent' },
   people: { roles: ['ADMIN'], words: 'manage people' },
   accounts: { roles: ['FINANCE', 'ADMIN'], words: 'change accounts' },
   audit: { roles: ['FINANCE', 'ADMIN'], words: 'read the audit log' },

@@ -9,6 +9,8 @@ export const FAILURE_REASONS = {
   /** Of the API key that asked. */
   KEY_BUDGET_EXCEEDED: 'KEY_BUDGET_EXCEEDED',
   PACKAGE_WITHDRAWN: 'PACKAGE_UNAVAILABLE',
+  /** What a buyer reads where the supplier lacks stock, or our balance there is too low. */
+  PACKAGE_UNAVAILABLE: 'PACKAGE_UNAVAILABLE',
   OUT_OF_STOCK: 'PACKAGE_UNAVAILABLE',
   PRICE_CHANGED: 'PACKAGE_UNAVAILABLE',
   SUPPLIER_BALANCE_TOO_LOW: 'PACKAGE_UNAVAILABLE',
@@ -54,6 +56,22 @@ const FOR_CALLER: ReadonlySet<FailureReason> = new Set([
 export function refusalOf(reason: FailureReason, detail: string): Refusal {
   const isForCaller = FOR_CALLER.has(reason) && detail !== '';
   return { reason, detail, ...(isForCaller && { shown: detail }) };
+}
+
+/** Of an order at the supplier. Its purchase has PACKAGE_UNAVAILABLE. */
+export const ORDER_REASONS: ReadonlySet<FailureReason> = new Set([
+  'OUT_OF_STOCK',
+  'SUPPLIER_BALANCE_TOO_LOW',
+]);
+
+/**
+ * The refusal of a purchase for the refusal of its order: whether stock or balance was lacking is for
+ * operators alone, who find it in the detail and on the order.
+ */
+export function forBuyer(refusal: Refusal): Refusal {
+  const { reason, detail } = refusal;
+  if (!ORDER_REASONS.has(reason)) return refusal;
+  return { reason: 'PACKAGE_UNAVAILABLE', detail: [reason, detail].filter(Boolean).join(': ') };
 }
 
 /** For a reason read from a row. Throws RangeError. */

@@ -39,6 +39,10 @@ export const SUPPLIER_ORDER_STATES = [
 ] as const;
 export type SupplierOrderState = (typeof SUPPLIER_ORDER_STATES)[number];
 
+/** Why a supplier refuses a package that it lists. Merchants never read which. */
+export const SHORTAGE_REASONS = ['OUT_OF_STOCK', 'BALANCE_TOO_LOW'] as const;
+export type ShortageReason = (typeof SHORTAGE_REASONS)[number];
+
 export const ESIM_STATUSES = [
   'PENDING',
   'CREATED',

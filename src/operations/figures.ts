@@ -4,10 +4,20 @@ import type { Environment } from '../domain/account.ts';
 import type { Overdue } from '../esims/store/due.ts';
 import type { Figure } from './store/figures.ts';
 import { STUCK_CLASSES, type StuckItem } from './stuck-rules.ts';
+import type { KnownAvailability } from './supplier/balance.ts';
 
 /** A figure of the rows, of the open differences, or of the stuck list. */
 type Shown = Omit<Figure, 'figure'> & {
-  readonly figure: Figure['figure'] | 'differences' | 'overdue' | 'overdue-oldest' | 'stuck' | 'stuck-oldest';
+  readonly figure:
+    | Figure['figure']
+    | 'differences'
+    | 'overdue'
+    | 'overdue-oldest'
+    | 'stuck'
+    | 'stuck-oldest'
+    | 'supplier-balance'
+    | 'supplier-hours'
+    | 'shortages';
 };
 
 interface FigureGauge {
@@ -59,6 +69,21 @@ const GAUGES: Readonly<Record<string, FigureGauge>> = {
     labels: ['what'],
     figures: ['overdue-oldest'],
   },
+  simway_supplier_balance_usd: {
+    help: 'What is left at the supplier, less what is ordered and not charged yet',
+    labels: ['supplier'],
+    figures: ['supplier-balance'],
+  },
+  simway_supplier_balance_hours_left: {
+    help: 'How long that lasts at the present rate of sale, at most a year',
+    labels: ['supplier'],
+    figures: ['supplier-hours'],
+  },
+  simway_package_shortages: {
+    help: 'Packages that are not sold, because the supplier has refused them',
+    labels: [],
+    figures: ['shortages'],
+  },
   simway_stuck_items: { help: 'What the stuck list holds', labels: ['class'], figures: ['stuck'] },
   simway_stuck_oldest_seconds: {
     help: 'Age of the oldest stuck item, 0 without one',
@@ -99,6 +124,19 @@ export function overdueFigures(overdue: readonly Overdue[]): Shown[] {
     { figure: 'overdue', label, value: count },
     { figure: 'overdue-oldest', label, value: oldestSeconds },
   ]);
+}
+
+const HOURS_OF_A_YEAR = 365 * 24;
+
+/** What can be delivered. A balance that was never read is absent. */
+export function availabilityFigures({ balances, shortages }: KnownAvailability): Shown[] {
+  return [
+    ...balances.flatMap(({ supplier: label, availableUsdE4, hours }): Shown[] => [
+      { figure: 'supplier-balance', label, value: Number(availableUsdE4) / 10_000 },
+      { figure: 'supplier-hours', label, value: Math.min(hours ?? HOURS_OF_A_YEAR, HOURS_OF_A_YEAR) },
+    ]),
+    { figure: 'shortages', label: '', value: shortages.length },
+  ];
 }
 
 /** Every class, so that a class without items reads as 0 and a list that could not be read is absent. */

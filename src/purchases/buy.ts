@@ -24,6 +24,7 @@ import {
   currentTerms,
   quotedTerms,
   requireAccountCurrency,
+  requireDeliverable,
   requireMaxPrice,
   type PurchaseTerms,
   findUsableQuote,
@@ -88,6 +89,7 @@ async function judge(
     command.packageType === 'BASE'
       ? { item: chooseBase(deps, command), esimId: newEsimId() }
       : await chooseTopUp(deps, principal, command);
+  requireDeliverable(deps, command, chosen.item);
   const terms = quote
     ? quotedTerms(deps, command, chosen.item, quote)
     : currentTerms(deps, principal, command, chosen.item);

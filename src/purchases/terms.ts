@@ -10,6 +10,7 @@ import { DomainError } from '../domain/errors.ts';
 import { formatMinor } from '../domain/money.ts';
 import type { PaymentMethod } from '../domain/states.ts';
 import { countriesOf, type CataloguePackage } from '../catalogue/rules.ts';
+import { isDeliverable } from '../catalogue/shortage-rules.ts';
 import { COST_UNITS_PER_CENT } from '../catalogue/pricing.ts';
 import { createPricer, isOnSale } from '../catalogue/prices.ts';
 import { refused } from '../payments/first-answer.ts';
@@ -127,6 +128,19 @@ export async function requireWithinBudget(
   if (breach) throw refused(beyondBudget(breach, account.currency));
 }
 
+/**
+ * PACKAGE_UNAVAILABLE, before a buyer pays, for what the supplier would refuse as far as this process knows.
+ * The statement that opens the purchase decides again.
+ */
+export function requireDeliverable(
+  { catalogue, clock }: Pick<PurchaseDeps, 'catalogue' | 'clock'>,
+  { paymentMethod }: { readonly paymentMethod?: PaymentMethod | undefined },
+  item: CataloguePackage,
+): void {
+  if (!isDeliverable(catalogue.current().availability, item, paymentMethod, clock.now()))
+    throw refused({ reason: 'PACKAGE_UNAVAILABLE', detail: '' });
+}
+
 export type ChooseDeps = PurchaseDeps & { readonly topUps: TopUps };
 type PackageChoice = Pick<BuyCommand, 'packageCode' | 'esimId'>;
 
@@ -239,6 +253,7 @@ export async function newQuote(
   const choice = { packageCode: command.packageCode, esimId: command.esimId ?? '' };
   const item =
     packageType === 'BASE' ? chooseBase(deps, choice) : (await chooseFitting(deps, principal, choice)).item;
+  requireDeliverable(deps, command, item);
   const { quote, charge } = currentTerms(deps, principal, command, item);
   const priceMinor = BigInt(quote.priceMinor);
   const order = { totalMinor: priceMinor, dearestMinor: priceMinor, countries: countriesOf(item) };

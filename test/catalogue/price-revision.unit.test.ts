@@ -28,6 +28,7 @@ function catalogueOf(revision: string, ...rates: Rate[]): { catalogue: Catalogue
     byCode: new Map(),
     settings: { id: 'x', userMarkupBps: 0, merchantMarkupBps: 0, ngnIncrementBps: 0 },
     rates: new Watched(rates.map((one) => [one.currency, one])),
+    availability: { shortages: new Map(), tightBalances: new Map() },
   };
   return { catalogue, reads: () => reads };
 }

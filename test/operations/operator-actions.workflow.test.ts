@@ -318,7 +318,7 @@ describe('a purchase waiting for money', () => {
     await operator.act(transactionId, 'mark-paid', { evidence: EVIDENCE });
     expect(await untilClosed(stack, transactionId)).toMatchObject({
       status: 'FAILED',
-      reason: 'OUT_OF_STOCK',
+      reason: 'PACKAGE_UNAVAILABLE',
     });
     expect(await buyer.balanceMinor()).toBe(balance + 230n);
     expect(await harness.result(transactionId)).toMatchObject({ status: 'FAILED' });

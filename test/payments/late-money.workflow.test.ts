@@ -220,7 +220,7 @@ describe('a refund whose payment is taken back first', () => {
       packageCode: 'SIM-OUT-OF-STOCK',
     });
     await atGateway(stack, transactionId, 'pay');
-    expect((await untilClosed(stack, transactionId)).reason).toBe('OUT_OF_STOCK');
+    expect((await untilClosed(stack, transactionId)).reason).toBe('PACKAGE_UNAVAILABLE');
     expect(await findOpenRefunds(stack.world, transactionId)).toMatchObject([{ status: 'DUE' }]);
     await atGateway(stack, transactionId, 'reverse');
     await clearGatewayFaults(stack);

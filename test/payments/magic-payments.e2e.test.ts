@@ -32,7 +32,7 @@ interface Ends {
 
 const DELIVERED = { status: 'SUCCESS', charge: 'success' } as const;
 const UNPAID = { status: 'FAILED', reason: 'PAYMENT_EXPIRED', timeline: ['failed'] } as const;
-const UNDELIVERED = { status: 'FAILED', reason: 'OUT_OF_STOCK' } as const;
+const UNDELIVERED = { status: 'FAILED', reason: 'PACKAGE_UNAVAILABLE' } as const;
 const SHORT = {
   status: 'FAILED',
   reason: 'PAYMENT_UNDERPAID',

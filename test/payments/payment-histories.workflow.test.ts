@@ -85,11 +85,11 @@ it('a long refund does the same, and keeps answering all callers', async () => {
     timings: { ...SLOW_POLL_TIMINGS, refundCheckFirstMs: 300_000, refundCheckMaxMs: 300_000 },
   });
   await atGateway(stack, transactionId, 'pay');
-  expect((await untilClosed(stack, transactionId)).reason).toBe('OUT_OF_STOCK');
+  expect((await untilClosed(stack, transactionId)).reason).toBe('PACKAGE_UNAVAILABLE');
   // So many callers that one is always waiting for an answer.
   expect(await askUntilFresh(transactionId, 6)).toBeLessThan(LONGEST_HISTORY);
   const asked = await confirm(stack, buyer.account, transactionId);
-  expect(asked).toMatchObject({ status: 200, body: { status: 'FAILED', reason: 'OUT_OF_STOCK' } });
+  expect(asked).toMatchObject({ status: 200, body: { status: 'FAILED', reason: 'PACKAGE_UNAVAILABLE' } });
   const types = eventTypes(await fetchHistory(stack, transactionId));
   expect(types.filter((type) => type.includes('FAILED'))).toEqual([]);
   const described = await stack.temporal.workflow.getHandle(transactionId).describe();

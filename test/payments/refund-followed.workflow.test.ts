@@ -52,7 +52,7 @@ it('a purchase with a refund in progress is FAILED in Temporal too', async () =>
   await gatewayFaults(stack, { refundDelayMs: 3_600_000 });
   const transactionId = await refunded();
   const found = await listed(
-    `TransactionId = '${transactionId}' AND ExecutionStatus = 'Running' AND PurchaseStatus = 'FAILED' AND Reason = 'OUT_OF_STOCK'`,
+    `TransactionId = '${transactionId}' AND ExecutionStatus = 'Running' AND PurchaseStatus = 'FAILED' AND Reason = 'PACKAGE_UNAVAILABLE'`,
   );
   expect(found).toEqual([transactionId]);
 });

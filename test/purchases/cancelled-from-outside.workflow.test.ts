@@ -90,7 +90,10 @@ describe('money in transit', () => {
       ({ refunds }) => refunds[0]?.status === 'processed',
       { what: 'the refund sent' },
     );
-    expect(await harness.result(transactionId)).toMatchObject({ status: 'FAILED', reason: 'OUT_OF_STOCK' });
+    expect(await harness.result(transactionId)).toMatchObject({
+      status: 'FAILED',
+      reason: 'PACKAGE_UNAVAILABLE',
+    });
   });
 
   it('for a closed purchase is booked', async () => {

@@ -31,6 +31,7 @@ function workerAt(says: Says): ActivityDeps {
     db: books.world,
     supplier,
     clock: { now: () => NOW },
+    forgetsShortageOf: () => true,
     installData: { columns: () => ({}) },
     events: createEvents(createLogger({ level: 'silent' })),
   } as unknown as ActivityDeps;

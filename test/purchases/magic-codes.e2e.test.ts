@@ -25,6 +25,7 @@ type Ends =
 const CODES: Readonly<Record<string, Ends>> = {
   'SIM-OK': 'delivered',
   'SIM-OUT-OF-STOCK': 'unavailable',
+  'SIM-SOLD-OUT': 'unavailable',
   'SIM-PRICE-CHANGED': 'unavailable',
   'SIM-LOW-BALANCE': 'unavailable',
   'SIM-UNKNOWN-PACKAGE': 'unavailable',

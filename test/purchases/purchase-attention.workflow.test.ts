@@ -93,7 +93,10 @@ it('a purchase whose hold was posted by hand is not ordered and needs attention;
   });
   expect((await stack.temporal.workflow.getHandle(transactionId).describe()).status.name).toBe('RUNNING');
   await reopenHold(stack.owner, transactionId);
-  expect(await untilClosed(stack, transactionId)).toMatchObject({ status: 'FAILED', reason: 'OUT_OF_STOCK' });
+  expect(await untilClosed(stack, transactionId)).toMatchObject({
+    status: 'FAILED',
+    reason: 'PACKAGE_UNAVAILABLE',
+  });
   expect(await holdOf(stack, transactionId)).toBe('VOIDED');
-  expect(await harness.result(transactionId)).toEqual({ status: 'FAILED', reason: 'OUT_OF_STOCK' });
+  expect(await harness.result(transactionId)).toEqual({ status: 'FAILED', reason: 'PACKAGE_UNAVAILABLE' });
 });

@@ -10,9 +10,9 @@ const topUpTarget = await harness.topUpTarget(buyer);
 afterEach(() => stack.clearFaults());
 
 const REFUSALS = [
-  { fault: { outOfStock: 1 }, reason: 'OUT_OF_STOCK' },
+  { fault: { outOfStock: 1 }, reason: 'PACKAGE_UNAVAILABLE' },
   { fault: { priceChanged: 1 }, reason: 'PRICE_CHANGED' },
-  { fault: { lowBalance: 1 }, reason: 'SUPPLIER_BALANCE_TOO_LOW' },
+  { fault: { lowBalance: 1 }, reason: 'PACKAGE_UNAVAILABLE' },
   { fault: {}, code: 'SIM-WRONG-SIGNATURE', reason: 'SUPPLIER_REFUSED' },
   { fault: {}, code: 'SIM-UNKNOWN-PACKAGE', reason: 'PACKAGE_WITHDRAWN' },
 ] as const;

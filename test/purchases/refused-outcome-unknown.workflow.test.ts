@@ -45,7 +45,7 @@ describe('a refusal while an order is in progress', () => {
     expect(await holdOf(stack, asked.transactionId)).toBe('HELD');
     expect(await untilClosed(stack, asked.transactionId)).toMatchObject({
       status: 'FAILED',
-      reason: 'OUT_OF_STOCK',
+      reason: 'PACKAGE_UNAVAILABLE',
     });
     expect(await answered('200011')).toBe(before + 2);
     expect(await holdOf(stack, asked.transactionId)).toBe('VOIDED');

@@ -297,7 +297,10 @@ describe('a refusal', () => {
       .set({ attention_reason: null, needs_attention_since: null })
       .where('transaction_id', '=', transactionId)
       .execute();
-    expect(await failRefused(books.world, transactionId)).toEqual(OUT_OF_STOCK);
+    expect(await failRefused(books.world, transactionId)).toEqual({
+      reason: 'PACKAGE_UNAVAILABLE',
+      detail: 'OUT_OF_STOCK: none left',
+    });
     expect(await statusOf(transactionId)).toBe('FAILED');
   });
 

@@ -25,9 +25,15 @@ const NO_SECRET: ReadonlySet<string> = new Set([
   'SIMWAY_SECRETS_GROUP',
 ]);
 const secretFiles = { ...compose.secrets, ...watching.secrets };
-/** The files of a service that its environment names. */
-const namedBy = ({ environment = {} }: ComposeService): string[] =>
-  Object.values(environment).flatMap((value) => MOUNTED.exec(value)?.[1] ?? []);
+/** The files that a service is told in a file of its own. */
+const inConfig: Readonly<Record<string, string>> = {
+  alertmanager: read('ops/alertmanager/alertmanager.yml'),
+};
+/** The files of a service that its environment, or its own file, names. */
+const namedBy = (name: string, { environment = {} }: ComposeService): string[] => [
+  ...Object.values(environment).flatMap((value) => MOUNTED.exec(value)?.[1] ?? []),
+  ...(inConfig[name] ?? '').matchAll(/: \/run\/secrets\/(\w+)$/gm).map(([, secret = '']) => secret),
+];
 
 /** Services that must write outside of their volumes and tmpfs, with the reason. There is none. */
 const WRITING: Readonly<Record<string, string>> = {};
@@ -100,7 +106,7 @@ describe('docker-compose.yml', () => {
   it('gives each service the secrets that its environment names, and no others', () => {
     for (const [name, service] of everything) {
       const { secrets = [], group_add } = service;
-      expect(secrets.toSorted(), name).toEqual([...new Set(namedBy(service))].toSorted());
+      expect(secrets.toSorted(), name).toEqual([...new Set(namedBy(name, service))].toSorted());
       expect(group_add ?? ['${SIMWAY_SECRETS_GROUP:?}'], name).toEqual(['${SIMWAY_SECRETS_GROUP:?}']);
       // The group of the files; a service whose start is root's and changes the user would leave it.
       if (secrets.length > 0) expect(group_add, name).toBeDefined();

@@ -45,8 +45,8 @@ describe('the networks of docker-compose.yml', () => {
   });
 
   it('let monitoring reach the processes that it scrapes, and none of their servers', () => {
-    expect(reachableFrom('prometheus')).toEqual(['api', 'grafana', 'worker']);
-    expect(reachableFrom('grafana')).toEqual(['prometheus']);
+    expect(reachableFrom('prometheus')).toEqual(['alertmanager', 'api', 'grafana', 'worker']);
+    expect(reachableFrom('grafana')).toEqual(['alertmanager', 'prometheus']);
   });
 
   it('let every service reach what its environment and its command name', () => {
@@ -67,7 +67,14 @@ describe('the networks of docker-compose.yml', () => {
   it('have internet access only for services that call it or publish a port', () => {
     const published = names.filter((name) => services[name]?.ports !== undefined);
     expect(names.filter(hasWayOut).toSorted()).toEqual([...published, 'worker'].toSorted());
-    expect(published.toSorted()).toEqual(['api', 'grafana', 'prometheus', 'sandbox-gateway', 'temporal-ui']);
+    expect(published.toSorted()).toEqual([
+      'alertmanager',
+      'api',
+      'grafana',
+      'prometheus',
+      'sandbox-gateway',
+      'temporal-ui',
+    ]);
   });
 
   it('are each used by a service, and no service bypasses them', () => {

@@ -147,7 +147,7 @@ it(`buys each of ${ROWS} rows once even if workers are killed, and result, ledge
     expect(result.map(({ reference }) => reference)).toEqual(rows.map(({ reference }) => reference));
     result.forEach(({ status, reason }, row) =>
       expect([row, status, reason]).toEqual(
-        isSoldOut(row) ? [row, 'FAILED', 'OUT_OF_STOCK'] : [row, 'SUCCESS', ''],
+        isSoldOut(row) ? [row, 'FAILED', 'PACKAGE_UNAVAILABLE'] : [row, 'SUCCESS', ''],
       ),
     );
     const purchases = await buyer.purchases();

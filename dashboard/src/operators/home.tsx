@@ -2,11 +2,13 @@ import { Alert, List, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/cor
 import type { ReactNode } from 'react';
 import { formatAge, formatAmount } from '../ui/format.ts';
 import { PageLink, QueryView, Moment, Page } from '../ui/parts.tsx';
-import { type Overview, useOps, LIVE } from './place.ts';
+import { BalanceFacts } from './balance-facts.tsx';
+import { type Availability, type Overview, useOps, LIVE } from './place.ts';
 import { STUCK_CLASSES, WAITS_FOR } from './words.ts';
 
 export function HomePage() {
   const overview = useOps('/ops/overview', {}, LIVE);
+  const availability = useOps('/ops/availability', {}, LIVE);
   return (
     <Page title="Home" about="What needs an operator now.">
       <QueryView query={overview} rows={10}>
@@ -20,6 +22,7 @@ export function HomePage() {
               </Card>
             )}
             {waiting && <WaitingCard of={waiting} />}
+            {availability.data && <AvailabilityCard of={availability.data} />}
           </SimpleGrid>
         )}
       </QueryView>
@@ -95,6 +98,30 @@ function ApprovalsCard({ approvals, rates }: Pick<Overview, 'approvals' | 'rates
       )}
       <PageLink to="/operators/$environment/approvals">See approvals</PageLink>
     </Card>
+  );
+}
+
+/** How long the balance at the supplier lasts, and what is not sold. */
+function AvailabilityCard({ of: { balances, shortages } }: { readonly of: Availability }) {
+  return (
+    <Paper component="section" withBorder p="md" mih={180} aria-label="Balance at the supplier">
+      <Title order={2} size="h5" mb="xs">
+        Balance at the supplier
+      </Title>
+      <Stack gap="xs">
+        {balances.length === 0 && <Text size="sm">It was not read yet.</Text>}
+        {balances.map((balance) => (
+          <BalanceFacts key={balance.supplier} of={balance} />
+        ))}
+        {shortages.length > 0 && (
+          <Text size="sm">
+            {shortages.length.toLocaleString()} {shortages.length === 1 ? 'package is' : 'packages are'} not
+            sold, since <Moment at={shortages[0]?.since ?? ''} />
+          </Text>
+        )}
+        <PageLink to="/operators/$environment/alerts">See alerts</PageLink>
+      </Stack>
+    </Paper>
   );
 }
 

@@ -1,5 +1,6 @@
 import {
   IconAlertTriangle,
+  IconBell,
   IconBook,
   IconBuildingStore,
   IconChecks,
@@ -60,6 +61,10 @@ export const operatorRoutes = [
     page('/stuck', () => import('./stuck.tsx'), 'StuckPage', {
       staticData: { operatorsPage: { label: 'Stuck', icon: IconAlertTriangle } },
       validateSearch: stuckSearch,
+    }),
+    page('/alerts', () => import('./alerts.tsx'), 'AlertsPage', {
+      staticData: { operatorsPage: { label: 'Alerts', icon: IconBell } },
+      validateSearch: pageSearch,
     }),
     page('/repairs', () => import('./batch-repair.tsx'), 'BatchRepairsPage', {
       staticData: { operatorsPage: { label: 'Batch repairs', icon: IconTool } },

@@ -1,6 +1,8 @@
 import { formatAmount } from '../ui/format.ts';
 import type {
   Action,
+  AlertChannel,
+  Availability,
   BatchRepair,
   BatchRepairAction,
   LedgerClass,
@@ -217,3 +219,28 @@ export function itemsOfRepair(repair: Pick<BatchRepair, 'status' | 'totals' | 'c
   const count = items === 1 ? '1 item' : `${items.toLocaleString()} items`;
   return [count, amountOfRepair(repair), `requested by ${repair.by}`].filter(Boolean).join(', ');
 }
+
+export const ALERTS: Readonly<Record<AlertChannel['kinds'][number], string>> = {
+  'supplier-balance-low': 'Balance at the supplier low',
+  'supplier-balance-critical': 'Balance at the supplier runs out',
+  'supplier-balance-unread': 'Balance at the supplier not read',
+  'packages-unavailable': 'Packages refused',
+  'purchases-refused': 'Purchases fail at the supplier',
+  'purchases-need-attention': 'Purchases need a person',
+  'refunds-need-attention': 'Refunds do not go through',
+  'differences-open': 'Differences',
+  'rates-quarantined': 'Rates await a person',
+  'rates-old': 'Rates are old',
+  'payment-monitor-late': 'Payments not read',
+};
+
+export const BALANCE_LEVELS: Readonly<Record<Availability['balances'][number]['level'], string>> = {
+  ok: 'Enough',
+  low: 'Low',
+  critical: 'Runs out',
+};
+
+export const SHORTAGES: Readonly<Record<Availability['shortages'][number]['reason'], string>> = {
+  OUT_OF_STOCK: 'Out of stock',
+  BALANCE_TOO_LOW: 'Our balance was too low',
+};

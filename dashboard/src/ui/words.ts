@@ -73,6 +73,7 @@ export const FAILURES: Readonly<Record<NonNullable<Timeline['reason']>, string>>
   INSUFFICIENT_BALANCE: 'The wallet had too little',
   KEY_BUDGET_EXCEEDED: 'The budget of the API key did not allow it',
   PACKAGE_WITHDRAWN: 'The package is no longer sold',
+  PACKAGE_UNAVAILABLE: 'The package could not be delivered',
   OUT_OF_STOCK: 'Out of stock at the supplier',
   PRICE_CHANGED: 'The supplier’s price has changed',
   SUPPLIER_BALANCE_TOO_LOW: 'Our balance at the supplier is too low',

@@ -212,13 +212,16 @@ const opening = ({ ownPath }: World) => sql`
   -- Opens a purchase: its hold or its payment, the row of its Idempotency-Key, and the order that is agreed
   -- with the supplier and not sent yet. is_opened is false, and nothing is written, where the wallet has too
   -- little, its hold was placed before, too many payments are unpaid, the key's budget does not allow it,
-  -- its reference was to be unique and is not, or with unless_low the balance would fall below its threshold. A key with a budget pays from the wallet
-  -- alone: no other money is on hold before it is spent.
+  -- its reference was to be unique and is not, or with unless_low the balance would fall below its threshold.
+  -- A key with a budget pays from the wallet alone: no other money is on hold before it is spent.
+  -- is_unavailable: the supplier could not deliver it.
   create function open_purchase(terms purchase_terms, charge charge_terms, idempotency_key text,
     idempotency_path text, fingerprint text, follows text, unpaid_limits jsonb, unless_low boolean,
     out is_opened boolean, out threshold_minor bigint, out left_minor bigint, out subscribers text[],
-    out breach jsonb, out reference_used_by text, out at timestamptz)
+    out breach jsonb, out reference_used_by text, out at timestamptz, out is_unavailable boolean)
   language plpgsql ${ownPath} as $$
+    declare
+      judged record;
     begin
       at := now();
       if terms.is_reference_unique then
@@ -226,7 +229,16 @@ const opening = ({ ownPath }: World) => sql`
       end if;
       if reference_used_by is not null then
         is_opened := false;
-      elsif terms.payment_method = 'WALLET' then
+        return;
+      end if;
+      select * into judged
+        from may_sell(terms.package_code, terms.supplier, terms.cost_usd_e4, terms.payment_method);
+      is_unavailable := not judged.is_sellable;
+      if is_unavailable then
+        is_opened := false;
+        return;
+      end if;
+      if terms.payment_method = 'WALLET' then
         select hold.is_placed, hold.threshold_minor, hold.left_minor, hold.subscribers, hold.breach
           into is_opened, threshold_minor, left_minor, subscribers, breach
           from place_hold(terms.transaction_id, terms.account_id, terms.currency, terms.price_minor,
@@ -257,5 +269,8 @@ const opening = ({ ownPath }: World) => sql`
         in_flight_grace_ms)
       values (terms.transaction_id, terms.transaction_id, terms.package_type, terms.supplier,
         terms.package_code, terms.volume_bytes, terms.cost_usd_e4, terms.in_flight_grace_ms);
+      if judged.is_probe then
+        perform begin_probe(terms.package_code, terms.transaction_id);
+      end if;
     end $$;
 `;

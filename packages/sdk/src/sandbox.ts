@@ -5,6 +5,7 @@ import type { Simway } from './simway.ts';
 export const MAGIC_PACKAGES = [
   'SIM-OK',
   'SIM-OUT-OF-STOCK',
+  'SIM-SOLD-OUT',
   'SIM-PRICE-CHANGED',
   'SIM-LOW-BALANCE',
   'SIM-UNKNOWN-PACKAGE',

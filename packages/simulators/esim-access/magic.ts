@@ -25,6 +25,7 @@ export const MAGIC_PRICE_E4 = 20_000;
 export const MAGIC_RULES: Readonly<Record<string, MagicRule>> = {
   'SIM-OK': {},
   'SIM-OUT-OF-STOCK': { refuse: { code: '200011' } },
+  'SIM-SOLD-OUT': { refuse: { code: '200011' } },
   'SIM-PRICE-CHANGED': { refuse: { code: '200005' } },
   'SIM-LOW-BALANCE': { refuse: { code: '200007' } },
   'SIM-UNKNOWN-PACKAGE': { refuse: { code: '310241' } },

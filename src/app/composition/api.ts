@@ -58,7 +58,7 @@ export function composeApi(context: ProcessContext) {
   const ops = composeOps(context, { ...users.deps, passwords, events }, (environment) => {
     const world = worlds.find(({ useCases: { environment: name } }) => name === environment);
     if (!world) throw new Error(`${environment} is not switched on`);
-    return world.forPreviews;
+    return world.forOperators;
   });
   const requestLog = createRequestLog({
     db: accountsDb,
@@ -120,6 +120,7 @@ function composeApiWorld(
     onError: notRefreshed(events, `${environment} catalogue`),
   });
   const webhooks = composeWebhooks(context, environment, systemClock);
+  const { urlGuard, secretBox } = webhooks;
   const deps: WorldDeps = {
     ...ports,
     accounts,
@@ -143,8 +144,12 @@ function composeApiWorld(
     useCases: createWorldUseCases(deps),
     /** For making keys, with an endpoint for their messages. */
     forKeys: { ...webhooks, db },
-    /** What previews of operators ask. */
-    forPreviews: { supplier: ports.supplier.forChecks, gateway: ports.gateway },
+    /** What operators ask, and send alerts to. */
+    forOperators: {
+      supplier: ports.supplier.forChecks,
+      gateway: ports.gateway,
+      alerting: { supplier: ports.supplier.forChecks, urlGuard, secretBox },
+    },
     /** Reads the catalogue and starts polling; batches that are due are started from now on. */
     start: async () => {
       await catalogue.start();

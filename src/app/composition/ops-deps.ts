@@ -1,6 +1,7 @@
 /** What operators need of one environment: its rows, Temporal, and its vendors' word for previews. */
 import type { Clock } from '../../domain/clock.ts';
 import { createOperatorActions } from '../../operations/actions.ts';
+import type { AlertDeps } from '../../operations/alerts/use-cases.ts';
 import type { PreviewVendors } from '../../operations/preview-vendors.ts';
 import { stuckLimits } from '../../operations/stuck-rules.ts';
 import type { ReconcileEngine } from '../../reconciliation/engine.ts';
@@ -18,6 +19,11 @@ import { systemClock } from './context.ts';
 import { composeWebhookEngine } from './webhooks.ts';
 import { enqueueCatalogueEvents } from '../../webhooks/catalogue-events.ts';
 
+/** What operators ask outside, in one environment. */
+export interface OpsVendors extends PreviewVendors {
+  readonly alerting: AlertDeps['alerting'];
+}
+
 type ReconcileRequest = Parameters<ReconcileEngine['reconcile']>[0];
 
 export type OpsDeps = ReturnType<typeof openOpsDeps>;
@@ -32,9 +38,9 @@ export function openOpsDeps(
   servers: { readonly databaseUrl: string; readonly temporal: TemporalServer },
   config: WorldConfig,
   events: Events,
-  vendors: PreviewVendors,
+  vendors: OpsVendors,
 ) {
-  const { environment, schema, namespace, timings, approvalLimits, priceLimits } = config;
+  const { environment, schema, namespace, timings, approvalLimits, priceLimits, balanceLimits } = config;
   const db = openDatabase<WorldDatabase>({
     url: servers.databaseUrl,
     schema,
@@ -47,7 +53,8 @@ export function openOpsDeps(
   const engines = enginesOn(temporal, db, config, events);
   return {
     ...createOpsDeps({
-      ...{ environment, db, clock: systemClock, timings, approvalLimits, priceLimits, engines, vendors },
+      ...{ environment, db, clock: systemClock, timings, approvalLimits, priceLimits, balanceLimits },
+      ...{ engines, vendors },
     }),
     close: async () => {
       await Promise.allSettled([db.destroy(), temporal.close()]);
@@ -63,13 +70,14 @@ export function createOpsDeps({
   timings,
   approvalLimits,
   priceLimits,
+  balanceLimits,
   engines,
   vendors,
-}: Pick<WorldConfig, 'environment' | 'timings' | 'approvalLimits' | 'priceLimits'> & {
+}: Pick<WorldConfig, 'environment' | 'timings' | 'approvalLimits' | 'priceLimits' | 'balanceLimits'> & {
   readonly db: WorldDb;
   readonly clock: Clock;
   readonly engines: ReturnType<typeof enginesOn>;
-  readonly vendors?: PreviewVendors;
+  readonly vendors?: OpsVendors;
 }) {
   const limits = stuckLimits(timings);
   const actions = createOperatorActions({
@@ -89,6 +97,8 @@ export function createOpsDeps({
     db,
     clock,
     priceLimits,
+    balanceLimits,
+    alerting: vendors?.alerting,
     announce: enqueueCatalogueEvents,
     stuck,
     actions,

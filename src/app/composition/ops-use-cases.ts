@@ -9,14 +9,14 @@ import { billingOperatorUseCases } from '../../billing/operator-use-cases.ts';
 import { pricingUseCases } from '../../catalogue/operator-pricing.ts';
 import type { Metrics } from '../../platform/telemetry/metrics.ts';
 import type { RateDeps } from '../../catalogue/agreed-prices.ts';
-import type { PreviewVendors } from '../../operations/preview-vendors.ts';
+import { alertUseCases } from '../../operations/alerts/use-cases.ts';
 import { operatorUseCases } from '../../operations/operator-use-cases.ts';
 import { overviewUseCases, reconciliationUseCases } from '../../reconciliation/operator-use-cases.ts';
 import type { Config, Secrets, WorldConfig } from '../config/config.ts';
 import type { AccountsDb } from '../../platform/database/tables.ts';
 import type { Events } from '../../platform/telemetry/events.ts';
 import { bindAll, guardAll } from '../../platform/bind.ts';
-import { openOpsDeps, type OpsDeps } from './ops-deps.ts';
+import { openOpsDeps, type OpsDeps, type OpsVendors } from './ops-deps.ts';
 
 /**
  * What operators may do over HTTP. The middleware checks a route's permission before the route calls any of
@@ -35,7 +35,7 @@ export function composeOps(
     metrics,
   }: { readonly config: Config; readonly secrets: Secrets; readonly metrics?: Metrics },
   deps: UserDeps & PeopleDeps & { readonly events: Events },
-  vendorsOf: (environment: Environment) => PreviewVendors,
+  vendorsOf: (environment: Environment) => OpsVendors,
 ) {
   const { db: accounts } = deps;
   const open = (world: WorldConfig) => openOpsDeps(secrets, world, deps.events, vendorsOf(world.environment));
@@ -75,6 +75,7 @@ export function createOpsWorld(deps: OpsWorldDeps) {
     operations: bindAll(deps, operatorUseCases),
     pricing: bindAll(deps, pricingUseCases),
     billing: bindAll(deps, billingOperatorUseCases),
+    alerts: bindAll(deps, alertUseCases),
     reconciliation: {
       ...bindAll(deps, reconciliationUseCases),
       ...guardAll(overviewUseCases(deps)),

@@ -84,6 +84,9 @@ export function scenarioOf(packageCode: string): string | undefined {
   return name?.toLowerCase();
 }
 
+/** The sandbox's packages that choose what becomes of their order. One of them shows what is not sold. */
+export const isMagic = (packageCode: string): boolean => /^(?:TOPUP_)?SIM-(?!SOLD-OUT$)/.test(packageCode);
+
 export function composeGateway(
   { secrets, logger, metrics }: ProcessContext,
   world: WorldConfig,

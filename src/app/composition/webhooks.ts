@@ -9,6 +9,7 @@ import { findMessageSubjects } from '../../webhooks/store/deliveries.ts';
 import type { Config, Secrets } from '../config/config.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { createNetwork } from '../../platform/outbound/network.ts';
+import { createPoster } from '../../platform/outbound/poster.ts';
 import { createUrlGuard } from '../../platform/outbound/url-guard.ts';
 import { createWebhookSender } from '../../platform/outbound/webhook-sender.ts';
 import { createSecretBox } from '../../platform/secret-box.ts';
@@ -26,6 +27,7 @@ export function composeWebhooks(
   return {
     urlGuard: createUrlGuard(outbound),
     sender: createWebhookSender(outbound),
+    poster: createPoster(outbound),
     secretBox: createSecretBox(secrets.secretKeys),
   };
 }

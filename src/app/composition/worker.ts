@@ -28,7 +28,7 @@ import { createWorkflowStates } from '../temporal/workflow-states.ts';
 import { composeTerms, openConnections } from './connections.ts';
 import { systemClock, type ProcessContext } from './context.ts';
 import type { RedisServices } from './redis-services.ts';
-import { composeRateSources, scenarioOf } from './vendors.ts';
+import { composeRateSources, isMagic, scenarioOf } from './vendors.ts';
 import { composeMailer, composeMailStops, composeWebhookEngine, composeWebhooks } from './webhooks.ts';
 
 export type WorkerWorld = ReturnType<typeof composeWorkerWorld>;
@@ -59,7 +59,7 @@ export function composeWorkerWorld(context: ProcessContext, world: WorldConfig, 
       backgroundSupplier,
       checksSupplier: forChecks,
       returnUrl: (reference) => `${context.config.publicUrl}/pay/return?key=${returnKeys.keyOf(reference)}`,
-      scenarioOf: environment === 'test' ? scenarioOf : undefined,
+      ...(environment === 'test' && { scenarioOf, forgetsShortageOf: isMagic }),
       refundTimings: timings,
       unpaidLimits: context.config.unpaidLimits,
       priceLimits: world.priceLimits,
@@ -68,6 +68,7 @@ export function composeWorkerWorld(context: ProcessContext, world: WorldConfig, 
       rateSources: composeRateSources(context.config),
       webhookEngine,
       ...composeSending(context, environment, webhookEngine),
+      alertLimits: { balance: world.balanceLimits, differenceMinor: approvalLimits.perAction },
       engine,
       repairs: composeRepairs({ db, engine, webhookEngine, timings, temporal, limits: approvalLimits }),
       jobEngine: createJobEngine(temporal, events.jobNotBegun),
@@ -128,9 +129,13 @@ function composeRepairs({
 
 /** What is sent to merchants and their travellers. */
 function composeSending(context: ProcessContext, environment: Environment, sweeper: WebhookSweeper) {
+  const { poster, ...webhooks } = composeWebhooks(context, environment, systemClock);
+  const mailer = composeMailer(context.secrets);
+  const { publicUrl } = context.config;
   return {
+    alerts: { environment, publicUrl, mailer, poster, secretBox: webhooks.secretBox },
     webhooks: {
-      ...composeWebhooks(context, environment, systemClock),
+      ...webhooks,
       ...context.config.webhooks[environment],
       sweeper,
       limits: context.config.webhookLimits,
@@ -138,7 +143,7 @@ function composeSending(context: ProcessContext, environment: Environment, sweep
     },
     notices: {
       environment,
-      mailer: composeMailer(context.secrets),
+      mailer,
       us: nameOfBrand(context.config.brand),
       mailStops: composeMailStops(context),
     },

@@ -31,7 +31,14 @@ import {
   withFiles,
   withPassword,
 } from './fields.ts';
-import { approvalLimitsOf, mailOf, priceLimitsOf, operationsOf, operationsSettings } from './operations.ts';
+import {
+  approvalLimitsOf,
+  balanceLimitsOf,
+  mailOf,
+  priceLimitsOf,
+  operationsOf,
+  operationsSettings,
+} from './operations.ts';
 import { temporalOf, temporalSettings } from './temporal.ts';
 import {
   purchaseTimings,
@@ -223,6 +230,8 @@ function toConfig(s: Settings) {
       sweepWebhooksMs: s.SIMWAY_SWEEP_WEBHOOKS_MS,
       tidyWebhooksMs: 3_600_000,
       sweepJobsMs: 30_000,
+      /** People react in minutes, and each run is a dozen small statements. */
+      raiseAlertsMs: 60_000,
     },
     /** Also of an environment that is off: keys are made for it. */
     webhooks: { test: webhooksOf(s, 'test'), live: webhooksOf(s, 'live') },
@@ -244,6 +253,7 @@ function worldOf(s: Settings, environment: Environment) {
     timings: purchaseTimings(s, environment),
     approvalLimits: approvalLimitsOf(s),
     priceLimits: priceLimitsOf(s),
+    balanceLimits: balanceLimitsOf(s),
     ...worldSpecifics(s, environment),
     supplierEvents: supplierEventsOf(s, environment, `http://127.0.0.1:${s.SIMWAY_HTTP_PORT}`),
     topUpsFreshMs: 3_600_000,

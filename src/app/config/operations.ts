@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { ConfigError, list, pairs, port } from './fields.ts';
+import { COST_UNITS_PER_CENT } from '../../catalogue/pricing.ts';
 import { parseMinor } from '../../domain/money.ts';
 
 const amounts = pairs('NGN=500000.00,USD=300.00, or off', (amount, currency) => {
@@ -64,8 +65,26 @@ export const priceLimitsOf = (s: z.output<z.ZodObject<typeof priceSettings>>) =>
   allowsBelowCost: s.SIMWAY_SELL_BELOW_COST === 'ask',
 });
 
+/** When people are told that the balance at the supplier runs out. */
+export const balanceSettings = {
+  SIMWAY_SUPPLIER_BALANCE_LOW_HOURS: z.coerce.number().positive().max(8_760).default(72),
+  SIMWAY_SUPPLIER_BALANCE_CRITICAL_HOURS: z.coerce.number().positive().max(8_760).default(24),
+  SIMWAY_SUPPLIER_BALANCE_MINIMUM: z
+    .string()
+    .regex(/^\d{1,9}(\.\d{1,2})?$/, 'takes an amount in US dollars, like 500.00')
+    .transform((amount) => (parseMinor(amount) ?? 0n) * COST_UNITS_PER_CENT)
+    .prefault('0'),
+};
+
+export const balanceLimitsOf = (s: z.output<z.ZodObject<typeof balanceSettings>>) => ({
+  lowHours: s.SIMWAY_SUPPLIER_BALANCE_LOW_HOURS,
+  criticalHours: s.SIMWAY_SUPPLIER_BALANCE_CRITICAL_HOURS,
+  minimumUsdE4: s.SIMWAY_SUPPLIER_BALANCE_MINIMUM,
+});
+
 export const operationsSettings = {
   ...priceSettings,
+  ...balanceSettings,
   SIMWAY_ADMIN_HOST: z.string().default('127.0.0.1'),
   SIMWAY_ADMIN_PORT: port(3001),
   SIMWAY_WORKER_ADMIN_PORT: port(3002),

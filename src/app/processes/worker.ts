@@ -9,7 +9,13 @@ import { composeWorkerWorld, type WorkerWorld } from '../composition/worker.ts';
 import { worldConfigs, type ProcessContext } from '../composition/context.ts';
 import type { ReadinessCheck } from '../../platform/http/admin.ts';
 import { composeRedisServices, type RedisServices } from '../composition/redis-services.ts';
-import { createFigureGauges, overdueFigures, stuckFigures } from '../../operations/figures.ts';
+import {
+  availabilityFigures,
+  createFigureGauges,
+  overdueFigures,
+  stuckFigures,
+} from '../../operations/figures.ts';
+import { describeAvailability } from '../../operations/supplier/balance.ts';
 import { readOverdue } from '../../esims/store/due.ts';
 import { readFigures } from '../../operations/store/figures.ts';
 import { countOpenDifferences } from '../../reconciliation/store/reconciliation.ts';
@@ -160,7 +166,14 @@ function showFigures(
         ({ kind: label, count: value }) => ({ figure: 'differences', label, value }) as const,
       );
       const overdue = overdueFigures(await readOverdue(composed.db));
-      show(environment, 'rows', [...(await readFigures(composed.db)), ...differences, ...overdue]);
+      const known = await describeAvailability(composed.db, composed.world.balanceLimits);
+      const delivery = availabilityFigures(known);
+      show(environment, 'rows', [
+        ...(await readFigures(composed.db)),
+        ...differences,
+        ...overdue,
+        ...delivery,
+      ]);
     };
     const readStuck = async () => show(environment, 'stuck', stuckFigures((await composed.stuck()).items));
     poll(lifecycle, figuresEveryMs, readRows, absent('rows', 'figures could not be read'));

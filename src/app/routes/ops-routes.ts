@@ -7,6 +7,7 @@ import { priceRoutes } from '../../catalogue/http/prices.ts';
 import { rateRoutes } from '../../catalogue/http/rates.ts';
 import { accountsRoutes } from '../../operations/http/accounts.ts';
 import { actionRoutes } from '../../operations/http/actions.ts';
+import { alertRoutes } from '../../operations/http/alerts.ts';
 import { auditRoutes } from '../../operations/http/audit.ts';
 import { batchRepairRoutes } from '../../operations/http/batch-repairs.ts';
 import { operatorSearchRoutes, purchaseRoutes } from '../../operations/http/purchases.ts';
@@ -36,6 +37,7 @@ const TAGS = [
   { name: 'Months and papers', description: 'Closing months, invoices, statements and receipts' },
   { name: 'Rates and prices', description: 'What packages are sold at' },
   { name: 'Accounts', description: 'Who buys here' },
+  { name: 'Alerts', description: 'What is wrong, who is told, and what can be delivered' },
   { name: 'Audit', description: 'Who did what' },
 ];
 
@@ -73,6 +75,7 @@ export function opsRoutes({ version }: { readonly version: string }): readonly R
     ...within('operations', operatorSearchRoutes),
     ...within('operations', accountsRoutes),
     ...within('operations', auditRoutes),
+    ...within('alerts', alertRoutes),
     documentRoute,
   ];
   return routes;

@@ -3,6 +3,7 @@ import { ScheduleAlreadyRunning, ScheduleOverlapPolicy, type Client } from '@tem
 import {
   APPLY_INBOX_WORKFLOW,
   OPS_QUEUE,
+  RAISE_ALERTS_WORKFLOW,
   RECONCILE_SCHEDULE,
   RECONCILE_WORKFLOW,
   REFRESH_RATES_WORKFLOW,
@@ -35,6 +36,7 @@ export async function ensureSchedules(
     [SWEEP_WEBHOOKS_WORKFLOW, intervals.sweepWebhooksMs],
     [SWEEP_JOBS_WORKFLOW, intervals.sweepJobsMs],
     [TIDY_WEBHOOKS_WORKFLOW, intervals.tidyWebhooksMs],
+    [RAISE_ALERTS_WORKFLOW, intervals.raiseAlertsMs],
   ];
   await Promise.all([
     ...wanted.map(([workflowType, everyMs]) =>

@@ -2,17 +2,25 @@ import { sql } from 'kysely';
 import type { WorldDb } from '../../platform/database/tables.ts';
 
 /**
- * Counters that change with the catalogue, the markups and the rates: one small query shows whether a
- * process's memory is out of date.
+ * Counters that change with the catalogue, the markups, the rates and what can be delivered: one small query
+ * shows whether a process's memory is out of date.
  */
 export async function readRevisions(db: WorldDb) {
   const rows = await db.selectFrom('revisions').select(['name', 'revision']).execute();
   const of = (name: string): string => String(rows.find((row) => row.name === name)?.revision ?? 0n);
-  return { catalogue: of('catalogue'), pricing: of('pricing'), rates: of('rates') };
+  return {
+    catalogue: of('catalogue'),
+    pricing: of('pricing'),
+    rates: of('rates'),
+    availability: of('availability'),
+  };
 }
 
 /** Call it in the transaction of the change itself. */
-export async function bumpRevision(db: WorldDb, name: 'catalogue' | 'pricing' | 'rates'): Promise<void> {
+export async function bumpRevision(
+  db: WorldDb,
+  name: 'catalogue' | 'pricing' | 'rates' | 'availability',
+): Promise<void> {
   await sql`update revisions set revision = revision + 1 where name = ${name}`.execute(db);
 }
 

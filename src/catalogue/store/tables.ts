@@ -1,6 +1,6 @@
 import type { Generated, JSONColumnType } from 'kysely';
 import type { ChangedField, ChangeKind, DurationUnit, LocationNetwork, RegionType } from '../rules.ts';
-import type { PackageType } from '../../domain/states.ts';
+import type { PackageType, ShortageReason } from '../../domain/states.ts';
 
 export interface RegionsTable {
   region_code: string;
@@ -119,8 +119,39 @@ export interface ExchangeRatesTable {
   created_at: Generated<Date>;
 }
 
+export interface SupplierBalancesTable {
+  check_number: bigint;
+  supplier: string;
+  balance_usd_e4: bigint;
+  /** What was ordered by then, and is not surely in the balance. */
+  uncharged_usd_e4: bigint;
+  booked_until: bigint;
+  /** Learnt from a refusal: there is no more than this. */
+  is_bound: boolean;
+  /** So little that each opening counts what is left. */
+  is_tight: boolean;
+  asked_at: Date;
+  read_at: Generated<Date>;
+}
+
+export interface PackageShortagesTable {
+  package_code: string;
+  supplier: string;
+  reason: ShortageReason;
+  cost_usd_e4: bigint;
+  /** The least balance that was known since the refusal. */
+  known_usd_e4: bigint | null;
+  since: Generated<Date>;
+  refused_at: Generated<Date>;
+  refusals: Generated<number>;
+  order_id: string;
+  probe_at: Date;
+  paid_probe_at: Date;
+  probe_id: string | null;
+}
+
 export interface RevisionsTable {
-  name: 'catalogue' | 'pricing' | 'rates';
+  name: 'catalogue' | 'pricing' | 'rates' | 'availability';
   revision: bigint;
 }
 
@@ -136,6 +167,8 @@ declare module '../../platform/database/tables.ts' {
     held_costs: HeldCostsTable;
     exchange_rates: ExchangeRatesTable;
     set_rates: SetRatesTable;
+    supplier_balances: SupplierBalancesTable;
+    package_shortages: PackageShortagesTable;
     revisions: RevisionsTable;
   }
 }

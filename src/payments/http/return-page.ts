@@ -217,6 +217,7 @@ const REASONS: Readonly<Record<FailureReason, string>> = {
   INSUFFICIENT_BALANCE: 'There was not enough money in the wallet.',
   KEY_BUDGET_EXCEEDED: 'The shop’s budget did not allow this purchase.',
   PACKAGE_WITHDRAWN: UNDELIVERED,
+  PACKAGE_UNAVAILABLE: UNDELIVERED,
   OUT_OF_STOCK: UNDELIVERED,
   PRICE_CHANGED: UNDELIVERED,
   SUPPLIER_BALANCE_TOO_LOW: UNDELIVERED,

@@ -8,6 +8,8 @@
  *    transaction holds its row in 3 already.
  * 5. `wallets`: last, because many purchases meet there. After it a transaction only adds rows, or changes
  *    what it holds already.
+ * What is opened first locks its row of `package_shortages` and, while the balance at its supplier is tight,
+ * that balance by an advisory lock: before all of these (migrations/world/baseline/availability.ts).
  * The sums of approval limits (operations/store/second-person.ts) are guarded by advisory locks: of the
  * person, then of the account, before the action's row is added. Their transaction locks nothing after them.
  * A transaction that needs a row of a later kind first locks the earlier ones that it will need. A single

@@ -77,6 +77,8 @@ export interface Collection {
   readonly reason: FailureReason | null;
   /** Null for a funding. */
   readonly packageCode: string | null;
+  /** The supplier has refused the package since the purchase was opened, and nothing was charged yet. */
+  readonly isSoldOut: boolean;
   /** A refund is under way, or a dispute or reversal needs a person. */
   readonly isMoneyOpen: boolean;
   /** Since its first attempt was written. */
@@ -113,6 +115,9 @@ export async function findCollection(db: WorldDb, transactionId: string): Promis
         coalesce(purchases.attention_reason, fundings.attention_reason) = any(${[...DISPUTE_REASONS]}), false)`.as(
         'is_money_open',
       ),
+      sql<boolean>`exists (select from package_shortages short
+        where short.package_code = purchases.package_code and clock_timestamp() < short.paid_probe_at
+          and short.probe_id is distinct from payments.transaction_id)`.as('is_short'),
       ms(sql`clock_timestamp() - (min(payments.created_at) over ())`).as('age_ms'),
       ms(sql`(max(payments.expires_at) over ()) - clock_timestamp()`).as('left_ms'),
       ms(
@@ -124,12 +129,14 @@ export async function findCollection(db: WorldDb, transactionId: string): Promis
     .limit(1)
     .executeTakeFirst();
   if (!row) return undefined;
-  const { package_code, status_of, reason_of, is_money_open, age_ms, left_ms, settles_ms, ...payment } = row;
+  const { package_code, status_of, reason_of, is_money_open, is_short, ...more } = row;
+  const { age_ms, left_ms, settles_ms, ...payment } = more;
   return {
     payment,
     status: status_of,
     reason: reason_of === null ? null : asFailureReason(reason_of),
     packageCode: package_code,
+    isSoldOut: is_short && settles_ms === null,
     isMoneyOpen: is_money_open,
     ageMs: age_ms ?? 0,
     leftMs: left_ms ?? 0,

@@ -29,6 +29,10 @@ export const KEEP_TRAVELLER_EMAILS_MS = 30 * DAY_MS;
  * hours.
  */
 export const KEEP_BUYER_EMAILS_MS = 30 * DAY_MS;
+/** Balances at suppliers: a quarter, so that the sales of a season can be compared. */
+export const KEEP_SUPPLIER_BALANCES_MS = 90 * DAY_MS;
+/** Alerts that are over, and what was sent about them. */
+export const KEEP_ALERTS_MS = 90 * DAY_MS;
 /** Events in the feed: promised in docs/API.md. */
 export const KEEP_EVENTS_MS = 30 * DAY_MS;
 

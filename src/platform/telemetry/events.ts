@@ -200,6 +200,10 @@ function webhookEvents(log: EventLog, metrics: WorldMetrics | undefined) {
     /** The sweep finds them again. */
     webhooksNotHandedOver: warn<'detail', { messages: number }>('webhooks could not be enqueued'),
     noticeSent: info<NoticeTexts, { attempts: number }>('notice sent to the owner of an account'),
+    alertOpened: warn<'kind' | 'about'>('alert for operators opened'),
+    alertClosed: info<'kind' | 'about'>('alert for operators closed'),
+    /** It is retried. `detail` names no address. */
+    alertNotSent: warn<'channelId' | 'detail', { attempts: number }>('alert for operators not sent'),
     /** It is retried. `detail` names no address. */
     noticeNotSent: warn<NoticeTexts | 'outcome' | 'detail', { attempts: number }>(
       'notice to the owner of an account not sent',

@@ -87,9 +87,16 @@ async function openOrRefuse(
     const lacking = input.paymentMethod === 'WALLET' ? () => insufficient(trx, input) : () => TOO_MANY_UNPAID;
     const beyond = written?.breach && beyondBudget(written.breach, input.quote.currency);
     const taken = written && referenceTaken(written.reference_used_by);
-    return refuse(trx, input, options, refusal ?? unusable ?? beyond ?? taken ?? (await lacking()), pending);
+    const short = written?.is_unavailable ? UNAVAILABLE : undefined;
+    const why = refusal ?? unusable ?? taken ?? short ?? beyond ?? (await lacking());
+    return refuse(trx, input, options, why, pending);
   });
 }
+
+const UNAVAILABLE: Refusal = {
+  reason: 'PACKAGE_UNAVAILABLE',
+  detail: 'the supplier has refused the package, or the balance there does not cover it',
+};
 
 /** The caller reads what was asked, and what there was. */
 async function insufficient(trx: WorldDb, { accountId, quote }: PurchaseInput): Promise<Refusal> {
@@ -172,12 +179,13 @@ interface Opening {
 interface Written extends ThresholdCrossing {
   /**
    * false, and nothing is written, if the balance is too low or too many payments are unpaid, the key's
-   * budget does not allow it, its reference was to be unique and is not, another run has placed the hold, or
-   * with `unlessLow` the balance would fall below its threshold.
+   * budget does not allow it, its reference was to be unique and is not, another run has placed the hold, the
+   * supplier could not deliver, or with `unlessLow` the balance would fall below its threshold.
    */
   readonly is_opened: boolean;
   /** The purchase or funding that has the reference. */
   readonly reference_used_by: string | null;
+  readonly is_unavailable: boolean;
   readonly breach: BudgetBreach | null;
 }
 

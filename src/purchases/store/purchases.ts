@@ -4,7 +4,13 @@
  */
 import { sql, type RawBuilder, type Updateable } from 'kysely';
 import type { Money } from '../../domain/money.ts';
-import { asFailureReason, refusalOf, type FailureReason, type Refusal } from '../../domain/refusals.ts';
+import {
+  asFailureReason,
+  forBuyer,
+  refusalOf,
+  type FailureReason,
+  type Refusal,
+} from '../../domain/refusals.ts';
 import { purchaseStatusesBefore, type AttentionReason, type PurchaseStatus } from '../../domain/states.ts';
 import type { ProfileFacts, TopUpTotals } from '../../esims/rules.ts';
 import { columnsOfDelivery, notifyOfTopUp } from '../../esims/store/esims.ts';
@@ -163,7 +169,7 @@ export async function refuseOrder(
                     and coalesce(earlier_settles_after <= last_sent_at, true) end`.execute(trx);
     if (refused.numAffectedRows !== 1n) return 'open';
     if (rows[0]?.is_disputed) return 'disputed';
-    await failPurchaseIn(trx, transactionId, refusal, { pending });
+    await failPurchaseIn(trx, transactionId, forBuyer(refusal), { pending });
     return 'failed';
   });
 }
@@ -189,7 +195,7 @@ export async function failRefused(
        order by supplier_orders.closed_at desc limit 1`.execute(trx);
     const [row] = rows;
     if (!row) return 'open';
-    const refusal = refusalOf(asFailureReason(row.reason), row.detail);
+    const refusal = forBuyer(refusalOf(asFailureReason(row.reason), row.detail));
     await failPurchaseIn(trx, transactionId, refusal, { pending });
     return refusal;
   });

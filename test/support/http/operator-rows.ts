@@ -34,6 +34,7 @@ export const ACTION = idOf('action', 1);
 export const OWN_ACTION = idOf('action', 2);
 export const NO_ACTION = `action-${'f'.repeat(32)}`;
 /** Waits for a second person. */
+export const CHANNEL = `channel-${'6f'.repeat(16)}`;
 export const REPAIR = idOf('repair', 1);
 export const RUNNING_REPAIR = idOf('repair', 2);
 /** Closed, with an invoice; and the one after it, which a second person may sign off. */
@@ -136,6 +137,27 @@ async function plantPapers(owner: Books['owner'], world: Books['world']): Promis
   );
 }
 
+/** An open alert with who is told of it, and what is behind it. */
+async function plantAlerts(owner: Books['owner']): Promise<void> {
+  await sql`
+    insert into operator_alerts (kind, subject, severity, detail)
+    values ('packages-unavailable', '', 'warning', '1 package is not sold: SHORT.')`.execute(owner);
+  await sql`
+    insert into alert_channels (id, kind, shown, min_severity, kinds, created_by)
+    values (${CHANNEL}, 'MAIL', 'admin@operator.example', 'warning', '{}', 'admin@operator.example')`.execute(
+    owner,
+  );
+  await sql`
+    insert into package_shortages (package_code, supplier, reason, cost_usd_e4, order_id, probe_at, paid_probe_at)
+    values ('SHORT', 'esim-access', 'OUT_OF_STOCK', 10000, ${TXN}, now(), now())`.execute(owner);
+  await sql`
+    insert into supplier_balances (check_number, supplier, balance_usd_e4, uncharged_usd_e4, booked_until,
+      is_bound, is_tight, asked_at)
+    select nextval('supplier_balance_checks'), 'esim-access', 12505000, 0, 0, false, false, now()`.execute(
+    owner,
+  );
+}
+
 async function plantRates(owner: Books['owner']): Promise<void> {
   await sql`
     insert into exchange_rates (id, currency, rate_micros, source, observed_at, status, proposed_by, proposed_reason)
@@ -148,7 +170,8 @@ async function plantRates(owner: Books['owner']): Promise<void> {
 export async function plantWork({ world, owner }: Books): Promise<void> {
   for (const table of [
     ...['operator_actions', 'job_rows', 'jobs', 'reconciliation_differences'],
-    ...['gateway_events', 'set_rates', 'exchange_rates'],
+    ...['gateway_events', 'set_rates', 'exchange_rates', 'operator_alerts', 'alert_channels'],
+    ...['package_shortages', 'supplier_balances'],
   ])
     await sql`delete from ${sql.table(table)}`.execute(owner);
   await sql`alter table month_closings disable trigger closed_month_stays`.execute(owner);
@@ -157,6 +180,7 @@ export async function plantWork({ world, owner }: Books): Promise<void> {
   await sql`insert into month_closings (month, asked_by) values (${ASKED_MONTH}, ${ASKER})`.execute(owner);
   await sql`delete from pricing_settings where id <> 'initial'`.execute(owner);
   await plantRates(owner);
+  await plantAlerts(owner);
   const now = new Date();
   for (const [actionId, by, amountMinor] of [
     [ACTION, ASKER, '3000'],

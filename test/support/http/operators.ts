@@ -19,6 +19,9 @@ import { makeId } from '../../../src/domain/ids.ts';
 import { EngineUnavailable } from '../../../src/domain/outcome.ts';
 import type { ApprovalLimits } from '../../../src/operations/rules.ts';
 import { bindAll } from '../../../src/platform/bind.ts';
+import { createNetwork } from '../../../src/platform/outbound/network.ts';
+import { createUrlGuard } from '../../../src/platform/outbound/url-guard.ts';
+import { createSecretBox } from '../../../src/platform/secret-box.ts';
 import { createOpsDeps } from '../../../src/app/composition/ops-deps.ts';
 import { createOpsWorld, type OpsWorld } from '../../../src/app/composition/ops-use-cases.ts';
 import { openDatabase } from '../../../src/platform/database/database.ts';
@@ -92,8 +95,10 @@ export function openOperators(
         timings,
         approvalLimits: LIMITS,
         priceLimits: PRICE_LIMITS,
+        balanceLimits: { lowHours: 72, criticalHours: 24, minimumUsdE4: 0n },
         engines,
       }),
+      alerting,
       accounts: books.accounts,
       configuredRates,
       events: { accessRemoved: nothing },
@@ -105,6 +110,7 @@ export function openOperators(
       operations: noted(world.operations),
       pricing: noted(world.pricing),
       billing: noted(world.billing),
+      alerts: noted(world.alerts),
       reconciliation: noted(world.reconciliation),
     };
   };
@@ -232,6 +238,17 @@ async function addPerson(db: Books['accounts'], who: Who, passwordHash: string):
 /** Two commands that ask to be signed in; a person of finance let the second one in. */
 export const WAITS = { deviceCode: 'device-waits', userCode: 'BCDF-GHJK', isLetIn: false };
 export const LET_IN = { deviceCode: 'device-let-in', userCode: 'KJHG-FDCB', isLetIn: true };
+
+/** What operators ask outside. */
+const alerting = {
+  supplier: { name: 'esim-access', balance: () => Promise.resolve(12_505_000n) },
+  urlGuard: createUrlGuard({
+    policy: { httpsOnly: true, allowedRanges: [] },
+    network: createNetwork(),
+    clock: { now: () => new Date() },
+  }),
+  secretBox: createSecretBox({ key: 'a'.repeat(64), previousKeys: [] }),
+} as const;
 
 async function addDeviceLogin(
   db: Books['accounts'],

@@ -15,6 +15,7 @@ import {
   OWN_ACTION,
   REPAIR,
   RUNNING_REPAIR,
+  CHANNEL,
   SOLD,
   TXN,
 } from './operator-rows.ts';
@@ -43,6 +44,8 @@ export const PATH_IDS: Readonly<Record<string, string>> = {
   month: MONTH,
   number: INVOICE,
   rateId: '42',
+  channelId: CHANNEL,
+  packageCode: 'SHORT',
 };
 const PARAMETER = /\{(\w+)(?:=([^}]*))?\}/g;
 
@@ -138,6 +141,17 @@ export const GOOD_ASKS: readonly OpsAsk[] = [
   ask('FINANCE 200 GET /ops/supplier-prices'),
   ask('FINANCE 404 POST /ops/supplier-prices/{holdId=404}/confirm', REASON),
   ask('FINANCE 200 GET /ops/on-sale?regionCode=NG'),
+  ask('SUPPORT 200 GET /ops/alerts?status=open&page=1&limit=5'),
+  ask('SUPPORT 200 GET /ops/alert-channels'),
+  ask('ADMIN 201 POST /ops/alert-channels', {
+    ...{ kind: 'MAIL', address: 'admin@operator.example' },
+    ...{ minSeverity: 'critical', kinds: ['rates-old'] },
+  }),
+  ask('ADMIN 200 DELETE /ops/alert-channels/{channelId}'),
+  ask('ADMIN 200 POST /ops/alert-channels/{channelId}/test'),
+  ask('SUPPORT 200 GET /ops/availability'),
+  ask('SUPPORT 200 POST /ops/availability/check'),
+  ask('OPERATIONS 200 DELETE /ops/availability/shortages/{packageCode}'),
   ask('SUPPORT 200 GET /ops/overview'),
   ask(`SUPPORT 200 GET /ops/search?text=${TXN}`),
   ask(
@@ -194,6 +208,14 @@ export const OTHER_ASKS: readonly OpsAsk[] = [
   ...['page=0', 'limit=1000', `text=${'x'.repeat(255)}`].map((query) =>
     ask(`ADMIN 400 GET /ops/accounts?${query}`),
   ),
+  ask('ADMIN 400 POST /ops/alert-channels', { kind: 'MAIL', address: 'nobody@operator.example' }),
+  ask('ADMIN 400 POST /ops/alert-channels', { kind: 'WEBHOOK', address: 'http://127.0.0.1/hook' }),
+  ask('ADMIN 400 POST /ops/alert-channels', { kind: 'PHONE', address: '911' }),
+  ask('ADMIN 400 POST /ops/alert-channels', { kind: 'MAIL' }),
+  ask(`ADMIN 404 DELETE /ops/alert-channels/{channelId=channel-${'0'.repeat(32)}}`),
+  ask(`ADMIN 404 POST /ops/alert-channels/{channelId=channel-${'0'.repeat(32)}}/test`),
+  ask('OPERATIONS 404 DELETE /ops/availability/shortages/{packageCode=SOLD}'),
+  ask('ADMIN 400 GET /ops/alerts?status=new'),
   ask('ADMIN 400 GET /ops/overview?environment=prod'),
   ask('FINANCE 400 GET /ops/differences?id=first'),
   ...[

@@ -13,6 +13,7 @@ import { createCatalogueMemory } from '../../../src/catalogue/memory.ts';
 import { replaceCatalogue } from '../../../src/catalogue/store/catalogue.ts';
 import { findPricingSettings, insertPricingSettings } from '../../../src/catalogue/store/pricing-settings.ts';
 import { insertRates } from '../../../src/catalogue/store/rates.ts';
+import { bumpRevision } from '../../../src/catalogue/store/revisions.ts';
 import { READS_ALL, type Account, type Environment, type Principal } from '../../../src/domain/account.ts';
 import { ensureWallet, transfer, walletAccount } from '../../../src/ledger/store/ledger.ts';
 import { openDatabase } from '../../../src/platform/database/database.ts';
@@ -96,6 +97,8 @@ export interface TestShop {
   closeMessages(status: 'DELIVERED' | 'FAILED', id?: string): Promise<void>;
   /** As after a change of prices: caches of the catalogue are outdated. */
   changePrices(): Promise<void>;
+  /** As after a change of what can be delivered. */
+  changeAvailability(): Promise<void>;
 }
 
 interface StoredKey {
@@ -284,6 +287,10 @@ export async function openShop({
       await sql`update revisions set revision = revision + 1 where name = 'pricing'`.execute(
         databases.test.owner,
       );
+      await databases.test.catalogue.refresh();
+    },
+    changeAvailability: async () => {
+      await bumpRevision(databases.test.owner, 'availability');
       await databases.test.catalogue.refresh();
     },
   };

@@ -258,7 +258,7 @@ export const CASES: readonly PaymentCase[] = [
       await endRefund(payer.stack, payer.bought.reference, 'process');
       if (payer.order !== 'poll only') await learn(payer);
       return {
-        state: 'FAILED, OUT_OF_STOCK',
+        state: 'FAILED, PACKAGE_UNAVAILABLE',
         ledger: ['payment-received', 'void', 'payment-reversed'],
         timelineHas: 'payment-reversed',
         refund: 'TAKEN_BACK',
@@ -290,7 +290,7 @@ function undelivered(
     await learn(payer);
     await endRefund(payer.stack, payer.bought.reference, refund);
     const { ledger, ...more } = end(payer);
-    return { state: 'FAILED, OUT_OF_STOCK', ledger: ['payment-received', 'void', ...ledger], ...more };
+    return { state: 'FAILED, PACKAGE_UNAVAILABLE', ledger: ['payment-received', 'void', ...ledger], ...more };
   };
   return { name, buys: { packageCode: 'SIM-OUT-OF-STOCK' }, play };
 }

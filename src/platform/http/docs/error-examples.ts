@@ -14,7 +14,7 @@ const DETAILS: Readonly<Partial<Record<ErrorCode, string>>> = {
   KEY_BUDGET_EXCEEDED:
     'KEY_BUDGET_EXCEEDED: maxPrice is NGN 10000.00, and this package costs more; ' +
     'a member of the account can change the limits of this key in the dashboard, nothing was charged',
-  PACKAGE_UNAVAILABLE: 'OUT_OF_STOCK: nothing was charged',
+  PACKAGE_UNAVAILABLE: 'PACKAGE_UNAVAILABLE: nothing was charged',
   PAYMENT_FAILED: 'PAYMENT_NOT_OPENED: nothing was charged',
 };
 
