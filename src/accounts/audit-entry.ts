@@ -79,6 +79,11 @@ const WHO_IS_TOLD = {
   'prices.set': NOBODY,
   'prices.propose': NOBODY,
   'prices.decline': NOBODY,
+  'price-rule.set': NOBODY,
+  'price-rule.propose': NOBODY,
+  'price-rule.confirm': NOBODY,
+  'price-rule.decline': NOBODY,
+  'price-rule.end': NOBODY,
   'difference.close': NOBODY,
   'reconciliation.ask': NOBODY,
 } as const satisfies Record<string, ((detail: AuditFacts) => Rule | undefined) | undefined>;

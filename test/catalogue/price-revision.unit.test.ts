@@ -2,6 +2,7 @@
 // for.
 import { expect, test } from 'vitest';
 import type { Catalogue } from '../../src/catalogue/memory.ts';
+import { NO_RULES } from '../../src/catalogue/price-rules.ts';
 import { type Rate } from '../../src/catalogue/pricing.ts';
 import { createPriceRevision } from '../../src/catalogue/prices.ts';
 
@@ -28,6 +29,8 @@ function catalogueOf(revision: string, ...rates: Rate[]): { catalogue: Catalogue
     byCode: new Map(),
     settings: { id: 'x', userMarkupBps: 0, merchantMarkupBps: 0, ngnIncrementBps: 0 },
     rates: new Watched(rates.map((one) => [one.currency, one])),
+    rules: NO_RULES,
+    nowMs: () => 0,
   };
   return { catalogue, reads: () => reads };
 }

@@ -118,7 +118,7 @@ async function plantRates(owner: Books['owner']): Promise<void> {
 export async function plantWork({ world, owner }: Books): Promise<void> {
   for (const table of [
     ...['operator_actions', 'job_rows', 'jobs', 'reconciliation_differences'],
-    ...['gateway_events', 'set_rates', 'exchange_rates'],
+    ...['gateway_events', 'set_rates', 'exchange_rates', 'price_rules'],
   ])
     await sql`delete from ${sql.table(table)}`.execute(owner);
   await sql`delete from pricing_settings where id <> 'initial'`.execute(owner);
