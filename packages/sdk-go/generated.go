@@ -174,6 +174,7 @@ const (
 	ErrorCodePaymentHandlerUnsupported    ErrorCode = "PAYMENT_HANDLER_UNSUPPORTED"
 	ErrorCodePaymentMethodUnavailable     ErrorCode = "PAYMENT_METHOD_UNAVAILABLE"
 	ErrorCodePriceAboveMax                ErrorCode = "PRICE_ABOVE_MAX"
+	ErrorCodePriceRuleOverlaps            ErrorCode = "PRICE_RULE_OVERLAPS"
 	ErrorCodePricesBelowCost              ErrorCode = "PRICES_BELOW_COST"
 	ErrorCodePricesChanged                ErrorCode = "PRICES_CHANGED"
 	ErrorCodeQuoteExpired                 ErrorCode = "QUOTE_EXPIRED"
@@ -527,6 +528,12 @@ const (
 const (
 	PaymentRefundedDataRefundedToSource PaymentRefundedDataRefundedTo = "SOURCE"
 	PaymentRefundedDataRefundedToWallet PaymentRefundedDataRefundedTo = "WALLET"
+)
+
+// Defines values for PriceListDataItemsCurrency.
+const (
+	PriceListDataItemsCurrencyNgn PriceListDataItemsCurrency = "NGN"
+	PriceListDataItemsCurrencyUsd PriceListDataItemsCurrency = "USD"
 )
 
 // Defines values for PurchasePackageCurrency.
@@ -2225,6 +2232,46 @@ type PaymentRefundedData struct {
 // PaymentRefundedDataRefundedTo Where it was paid from, or the wallet
 type PaymentRefundedDataRefundedTo string
 
+// PriceList defines model for PriceList.
+type PriceList struct {
+	Data    PriceList_Data `json:"data"`
+	Success bool           `json:"success"`
+}
+
+// PriceListDataItemsCurrency Of the account
+type PriceListDataItemsCurrency string
+
+// PriceList_Data_Items defines model for PriceList.Data.Items.
+type PriceList_Data_Items struct {
+	// Countries Country codes
+	Countries string `json:"countries"`
+
+	// Currency Of the account
+	Currency PriceListDataItemsCurrency `json:"currency"`
+
+	// Data Allowance
+	Data        string `json:"data"`
+	PackageCode string `json:"packageCode"`
+	PackageName string `json:"packageName"`
+
+	// Price In the account currency: what buying charges
+	Price      Decimal `json:"price"`
+	RegionCode string  `json:"regionCode"`
+	RegionName string  `json:"regionName"`
+
+	// ValidUntil When this price changes because an agreed price begins or ends; null: no such time is known. The cost, the markup and the exchange rate may change it earlier
+	ValidUntil *string `json:"validUntil"`
+
+	// Validity Days
+	Validity int64 `json:"validity"`
+}
+
+// PriceList_Data defines model for PriceList.Data.
+type PriceList_Data struct {
+	Items      []PriceList_Data_Items `json:"items"`
+	Pagination Pagination             `json:"pagination"`
+}
+
 // Purchase defines model for Purchase.
 type Purchase struct {
 	// BankAccounts BANK_TRANSFER, while PENDING: where to transfer to
@@ -3228,6 +3275,15 @@ type GetPackageParams struct {
 // GetPackageParamsType defines parameters for GetPackage.
 type GetPackageParamsType string
 
+// GetPriceListParams defines parameters for GetPriceList.
+type GetPriceListParams struct {
+	// Page Page number, from 1
+	Page int64 `form:"page,omitempty" json:"page,omitempty"`
+
+	// Limit Items per page
+	Limit int64 `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
 // ListRegionsParams defines parameters for ListRegions.
 type ListRegionsParams struct {
 	// Type 1: countries only; 2: multi-country and global only
@@ -3562,6 +3618,11 @@ func (c *Client) PackageChangesPages(ctx context.Context, params ListPackageChan
 // GetPackage Read one package
 func (c *Client) GetPackage(ctx context.Context, packageCode string, params GetPackageParams) (PackageDetails, error) {
 	return call[PackageDetails](ctx, c, "GET", expand("/api/esim/packages/{packageCode}", map[string]string{"packageCode": packageCode}), queryOf(params), nil)
+}
+
+// GetPriceList Read or download your price list
+func (c *Client) GetPriceList(ctx context.Context, params GetPriceListParams) (PriceList, error) {
+	return call[PriceList](ctx, c, "GET", expand("/api/esim/price-list", map[string]string{}), queryOf(params), nil)
 }
 
 // CreateQuote Freeze a price for 15 minutes

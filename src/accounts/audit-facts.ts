@@ -29,6 +29,7 @@ export const AUDIT_FACTS = {
   ngnIncrementBps: 'increment in NGN',
   outcome: 'result',
   plan: 'plan',
+  priceRule: 'price rule',
   proposedBy: 'proposed by',
   proposedReason: 'reason of the proposal',
   rateId: 'rate',

@@ -4,7 +4,7 @@
  */
 import { DAY_MS, type Clock } from '../domain/clock.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
-import { effectOn, type PackageEffect } from './price-effect.ts';
+import { effectOn, type PackageEffect, type PricingTerms } from './price-effect.ts';
 import { parseRateMicros, type PriceLimits, type PricingSettings, type Rate } from './pricing.ts';
 import { readCosts } from './store/catalogue.ts';
 import { findAgreedSettings, findPricingSettings } from './store/pricing-settings.ts';
@@ -55,21 +55,31 @@ interface Wanted {
  * Cost counts at the last agreed rate.
  */
 export async function effectOnAgreed(deps: RateDeps, wanted: Wanted): Promise<PackageEffect[]> {
+  const [terms, costs] = await Promise.all([agreedTerms(deps, wanted), readCosts(deps.db)]);
+  return effectOn(costs, terms);
+}
+
+/** The same for a rule: packages at its prices, beside those with the agreed markups. */
+export const effectOfRule = async <Item extends Parameters<typeof effectOn>[0][number]>(
+  deps: RateDeps,
+  packages: readonly Item[],
+  rule: Pick<PricingTerms, 'sellers' | 'ruleAfter'>,
+): Promise<PackageEffect<Item>[]> =>
+  effectOn(packages, { ...(await agreedTerms(deps, {})), ...rule, isFixed: () => true });
+
+async function agreedTerms(deps: RateDeps, wanted: Wanted): Promise<PricingTerms> {
   const known = (await findGoodRates(deps.db)).map(({ currency }) => currency);
   const charged = [...new Set([...known, ...(wanted.rate ? [wanted.rate.currency] : [])])];
-  const [before, present, costs, ...found] = await Promise.all([
+  const [before, present, ...found] = await Promise.all([
     findAgreedSettings(deps.db),
     findPricingSettings(deps.db),
-    readCosts(deps.db),
     ...charged.map((currency) => findAgreedRates(deps, currency, wanted.rate)),
   ]);
   const by = (name: 'used' | 'agreed' | 'cost') =>
     new Map(found.flatMap((rates) => (rates ? [[rates.used.currency, rates[name]]] : [])));
   const after = wanted.settings ?? present;
-  return effectOn(costs, {
-    ...{ before, after, charged, rates: by('used') },
-    ...{ ratesBefore: by('agreed'), costRates: by('cost') },
-  });
+  const rates = { rates: by('used'), ratesBefore: by('agreed'), costRates: by('cost') };
+  return { before, after, charged, ...rates };
 }
 
 /** `agreed`: the one nearest to the rate in use. `cost`: the last. undefined: nothing is sold in it. */

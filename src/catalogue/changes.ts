@@ -11,6 +11,7 @@ import {
   findChangesAfter,
   findLastVersionId,
   findOnSaleAt,
+  type FeedItem,
   type OnSaleFilter,
   type PackageChange,
 } from './store/versions.ts';
@@ -39,9 +40,9 @@ export async function listPackageChanges(
   if (since === 'now') return { items: [], nextId: await findLastVersionId(deps.db), hasMore: false };
   const found = await findChangesAfter(deps.db, since, limit + 1);
   const priceOf = currentPricer(deps, account);
-  const items = found.slice(0, limit).map(({ currentCost, ...change }) => ({
+  const items = found.slice(0, limit).map(({ current, ...change }) => ({
     ...change,
-    price: currentCost === null ? null : priceOf(currentCost),
+    price: current === null ? null : priceOf(current),
   }));
   return { items, nextId: items.at(-1)?.id ?? since, hasMore: found.length > limit };
 }
@@ -53,11 +54,11 @@ export async function listPackageChanges(
 function currentPricer(
   deps: Pick<CatalogueDeps, 'clock' | 'settings' | 'catalogue'>,
   account: Account,
-): (cost: bigint) => Money | null {
+): (item: NonNullable<FeedItem['current']>) => Money | null {
   try {
     const pricer = createPricer(deps, deps.catalogue.current(), account, account.currency);
-    return (cost) => {
-      const priced = pricer.price({ cost });
+    return (item) => {
+      const priced = pricer.price(item);
       return isOnSale(priced) ? priced.price : null;
     };
   } catch (error) {

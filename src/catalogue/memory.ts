@@ -2,8 +2,10 @@ import { isDeepStrictEqual } from 'node:util';
 import { UNLISTED_REGION_CODE, type Region } from './rules.ts';
 import { ACCOUNT_TYPES } from '../domain/account.ts';
 import { priceUsdMinor, type PricingSettings, type Rate } from './pricing.ts';
+import { createPriceRules, type PriceRules } from './price-rules.ts';
 import { readCatalogue, type StoredPackage } from './store/catalogue.ts';
 import { findPricingSettings } from './store/pricing-settings.ts';
+import { readPriceRules } from './store/price-rules.ts';
 import { findGoodRates } from './store/rates.ts';
 import { readRevisions } from './store/revisions.ts';
 import { readAvailability } from './store/shortages.ts';
@@ -31,6 +33,10 @@ export interface Catalogue {
   readonly rates: ReadonlyMap<string, Rate>;
   /** What a supplier would refuse now. In no list: `revision` does not change with it. */
   readonly availability: Availability;
+  /** Those that apply now or later. */
+  readonly rules: PriceRules;
+  /** Postgres' time, whatever this machine's clock says: rules begin and end by it, everywhere at once. */
+  readonly nowMs: () => number;
 }
 
 export type CatalogueMemory = ReturnType<typeof createCatalogueMemory>;
@@ -38,7 +44,7 @@ export type CatalogueMemory = ReturnType<typeof createCatalogueMemory>;
 const POLL_INTERVAL_MS = 1_000;
 
 /**
- * Keeps one environment's catalogue, markups and rates in memory, so that reads cost no query. A poll of the
+ * Keeps one environment's catalogue, prices and rates in memory, so that reads cost no query. A poll of the
  * revision counters brings a change to every process within a second. Without Postgres the last known state
  * is served. Prices are made of this, so it comes from Postgres alone.
  */
@@ -49,30 +55,31 @@ export function createCatalogueMemory(deps: {
   const { db, onError } = deps;
   let loaded:
     | {
-        readonly revisions: Awaited<ReturnType<typeof readRevisions>>;
+        readonly revisions: Omit<Awaited<ReturnType<typeof readRevisions>>, 'atMs'>;
         readonly offer: Offer;
         readonly catalogue: Catalogue;
       }
     | undefined;
   let poller: Poller | undefined;
+  let postgresAheadMs = 0;
+  const nowMs = () => performance.now() + postgresAheadMs;
 
   const refresh = async (): Promise<void> => {
-    const revisions = await readRevisions(db);
+    const { atMs, ...revisions } = await readRevisions(db);
+    postgresAheadMs = atMs - performance.now();
     const before = loaded;
     if (isDeepStrictEqual(before?.revisions, revisions)) return;
     const offer =
       before && before.revisions.catalogue === revisions.catalogue ? before.offer : await readCatalogue(db);
-    const [settings, rates, availability] = await Promise.all([
+    const [settings, rules, rates, availability] = await Promise.all([
       findPricingSettings(db),
+      before && before.revisions.pricing === revisions.pricing ? before.catalogue.rules : readRules(db),
       before && before.revisions.rates === revisions.rates ? before.catalogue.rates : readRates(db),
       readAvailability(db),
     ]);
     const revision = `${revisions.catalogue}.${revisions.pricing}.${revisions.rates}`;
-    loaded = {
-      revisions,
-      offer,
-      catalogue: { ...arrange(offer, settings), revision, settings, rates, availability },
-    };
+    const prices = { revision, settings, rates, rules, nowMs };
+    loaded = { revisions, offer, catalogue: { ...arrange(offer, settings), ...prices, availability } };
   };
 
   return {
@@ -111,6 +118,8 @@ function arrange({ regions, packages }: Offer, settings: PricingSettings) {
       .filter((region) => region.packageCount > 0),
   };
 }
+
+const readRules = async (db: WorldDb): Promise<PriceRules> => createPriceRules(await readPriceRules(db));
 
 async function readRates(db: WorldDb): Promise<Map<string, Rate>> {
   return new Map((await findGoodRates(db)).map((rate) => [rate.currency, rate]));

@@ -16,6 +16,15 @@ import {
   type PricingTermsRequest,
 } from './price-settings.ts';
 import { listRateChanges } from './rate-changes.ts';
+import {
+  closeRule,
+  confirmRule,
+  listRules,
+  previewRule,
+  setRule,
+  type RuleDeps,
+  type RuleRequest,
+} from './price-rule-settings.ts';
 import { confirmRate, listRates, proposeRate, readRateHistory } from './rates.ts';
 import { confirmHeldCost, findHeldCosts, type Announce } from './store/catalogue.ts';
 import { declineProposal } from './store/pricing-settings.ts';
@@ -34,6 +43,12 @@ export const pricingUseCases = {
   listHeldPrices: ({ db }: RateDeps) => findHeldCosts(db, MAX_HELD_PRICES),
   confirmHeldPrice: confirmHeldAsPerson,
   listOnSale,
+  listPriceRules: listRules,
+  previewPriceRule: previewRule,
+  setPriceRule: setRuleAsPerson,
+  confirmPriceRule: (deps: RuleDeps, { person }: Session, id: bigint, reason: string) =>
+    confirmRule(deps, id, { by: person.email, reason }),
+  closePriceRule: closeRuleAsPerson,
 };
 
 /** More fit no page; the first are shown, and the rest after them. */
@@ -153,6 +168,20 @@ async function declineAsPerson(
   const since = new Date(clock.now().getTime() - MAX_AGE_MS);
   if (!(await DECLINE[what](db, { id, by: person.email, reason, since })))
     throw new DomainError('NOT_FOUND', `No ${what} with this number await a person`);
+}
+
+function setRuleAsPerson(deps: RuleDeps, { person }: Session, rule: RuleRequest, reason: string) {
+  return setRule(deps, rule, { by: person.email, reason });
+}
+
+function closeRuleAsPerson(
+  deps: RuleDeps,
+  { person }: Session,
+  id: bigint,
+  what: 'end' | 'decline',
+  reason: string,
+): Promise<void> {
+  return closeRule(deps, id, what, { by: person.email, reason });
 }
 
 /** NOT_FOUND where it is held no more. */

@@ -4,8 +4,9 @@ import { ACCOUNT_CURRENCIES, type AccountCurrency } from '../domain/money.ts';
 import {
   changeBps,
   convertUsdMinor,
-  priceUsdMinor,
+  priceOf,
   type PriceLimits,
+  type PriceTerms,
   type PricingSettings,
   type Rate,
 } from './pricing.ts';
@@ -28,17 +29,33 @@ export interface PriceEffect {
   readonly marginBps: number | null;
 }
 
-export interface PackageEffect extends Costs {
+interface Effects {
   readonly prices: readonly PriceEffect[];
   /** Of all its prices, without its sign. */
   readonly largestChangeBps: number;
 }
 
+export type PackageEffect<Item extends Costs = Costs> = Item & Effects;
+
 /** A currency without a rate is not sold in. */
 type Rates = ReadonlyMap<string, Pick<Rate, 'currency' | 'micros'>>;
 
+export interface Seller {
+  readonly accountType: AccountType;
+  readonly currency: AccountCurrency;
+}
+
+/** The rule that prices a package for some accounts. undefined: their markup does. */
+type FindRule<Item> = (item: Item, seller: Seller) => PriceTerms['rule'];
+
 /** `rates`: those that prices in other currencies are made with. */
-export interface PricingTerms {
+export interface PricingTerms<Item = Costs> {
+  /** Whom prices are for; all by default. */
+  readonly sellers?: readonly Seller[];
+  readonly ruleBefore?: FindRule<Item>;
+  readonly ruleAfter?: FindRule<Item>;
+  /** Whether the price that this rule fixes stays as it is after the change, also below cost. */
+  readonly isFixed?: (rule: PriceTerms['rule']) => boolean;
   readonly before: Terms;
   readonly after: Terms;
   readonly rates: Rates;
@@ -53,15 +70,17 @@ export interface PricingTerms {
 const MICROS = 1_000_000n;
 
 /** Every package as it would be priced, those that change most first. */
-export function effectOn(packages: readonly Costs[], terms: PricingTerms): PackageEffect[] {
+export function effectOn<Item extends Costs>(
+  packages: readonly Item[],
+  terms: PricingTerms<Item>,
+): PackageEffect<Item>[] {
+  const { sellers = ALL_SELLERS, charged = [] } = terms;
+  const ways = sellers.flatMap((seller) => [
+    seller,
+    ...(seller.currency === 'USD' ? charged.map((currency) => ({ ...seller, charged: currency })) : []),
+  ]);
   const effects = packages.map((item) => {
-    const sellers = [
-      ...ACCOUNT_CURRENCIES.map((currency) => ({ currency })),
-      ...(terms.charged ?? []).map((charged) => ({ currency: 'USD' as const, charged })),
-    ];
-    const prices = ACCOUNT_TYPES.flatMap((accountType) =>
-      sellers.map((seller) => priceEffect(item, { accountType, ...seller }, terms)),
-    );
+    const prices = ways.map((way) => priceEffect(item, way, terms));
     const changes = prices.map((price) => Math.abs(price.changeBps ?? 0));
     return { ...item, prices, largestChangeBps: Math.max(...changes) };
   });
@@ -70,22 +89,32 @@ export function effectOn(packages: readonly Costs[], terms: PricingTerms): Packa
   );
 }
 
-function priceEffect(
-  { cost }: Costs,
+const ALL_SELLERS: readonly Seller[] = ACCOUNT_TYPES.flatMap((accountType) =>
+  ACCOUNT_CURRENCIES.map((currency) => ({ accountType, currency })),
+);
+
+const never = (): boolean => false;
+
+function priceEffect<Item extends Costs>(
+  item: Item,
   seller: Pick<PriceEffect, 'accountType' | 'currency' | 'charged'>,
-  { before, after, rates, ratesBefore = rates, costRates = rates }: PricingTerms,
+  terms: PricingTerms<Item>,
 ): PriceEffect {
+  const { before, after, rates, ratesBefore = rates, costRates = rates, isFixed = never } = terms;
+  const { cost } = item;
   const currency = seller.charged ?? seller.currency;
-  const price = (settings: Terms, rate: Pick<Rate, 'currency' | 'micros'> | undefined): bigint | null => {
-    const usdMinor = priceUsdMinor(cost, seller.accountType, { ...settings, id: '' });
-    if (currency === 'USD') return usdMinor;
-    const ngnIncrementBps = seller.charged === undefined ? settings.ngnIncrementBps : 0;
-    return rate
-      ? convertUsdMinor(usdMinor, rate, { ...settings, ngnIncrementBps, id: '' }).amountMinor
-      : null;
+  const price = (of: Terms, known: Rates, rule: PriceTerms['rule'], isFixed: boolean): bigint | null => {
+    const [own, charged] = [known.get(seller.currency), known.get(currency)];
+    if ((seller.currency !== 'USD' && !own) || (currency !== 'USD' && !charged)) return null;
+    const settings = { ...of, id: '' };
+    const rate = seller.currency === 'USD' ? undefined : own;
+    const { amountMinor } = priceOf(cost, seller.accountType, { settings, rate, rule }, { isFixed });
+    if (seller.charged === undefined || !charged) return amountMinor;
+    return convertUsdMinor(amountMinor, charged, { ...settings, ngnIncrementBps: 0 }).amountMinor;
   };
-  const beforeMinor = price(before, ratesBefore.get(currency));
-  const afterMinor = price(after, rates.get(currency));
+  const beforeMinor = price(before, ratesBefore, terms.ruleBefore?.(item, seller), false);
+  const ruleAfter = terms.ruleAfter?.(item, seller);
+  const afterMinor = price(after, rates, ruleAfter, isFixed(ruleAfter));
   const micros = currency === 'USD' ? MICROS : (costRates.get(currency)?.micros ?? 0n);
   return {
     ...seller,
@@ -118,7 +147,7 @@ export function judgePrices(
   return isLoss || isFar ? 'waits' : 'set';
 }
 
-const isBelowCost = ({ afterMinor, marginBps }: PriceEffect): boolean =>
+export const isBelowCost = ({ afterMinor, marginBps }: PriceEffect): boolean =>
   afterMinor !== null && afterMinor > 0n && (marginBps ?? 0) < 0;
 
 /**

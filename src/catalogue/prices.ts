@@ -1,8 +1,9 @@
 import type { Account } from '../domain/account.ts';
-import { CONVERTED_CURRENCIES, type Money } from '../domain/money.ts';
+import { ACCOUNT_CURRENCIES, CONVERTED_CURRENCIES, type Money } from '../domain/money.ts';
 import type { CataloguePackage } from './rules.ts';
 import { DomainError } from '../domain/errors.ts';
-import { convertUsdMinor, formatRateMicros, priceUsdMinor, type Rate } from './pricing.ts';
+import { convertUsdMinor, formatRateMicros, priceOf, type Rate } from './pricing.ts';
+import { buyerOf, type Buyer, type Targeted } from './price-rules.ts';
 import type { Catalogue } from './memory.ts';
 import type { CatalogueDeps } from './deps.ts';
 
@@ -21,23 +22,46 @@ export function isOnSale({ price }: Pick<PricedPackage, 'price'>): boolean {
 
 type PriceDeps = Pick<CatalogueDeps, 'clock' | 'settings'>;
 
-/** Prices packages for one caller in one currency. Throws like sellingRate. */
+/** Without an account, one who pays in the currency asked for, if there are accounts in it. */
+const buyerIn = (account: Account | undefined, currency: string): Buyer =>
+  account
+    ? buyerOf(account)
+    : { type: 'USER', currency: ACCOUNT_CURRENCIES.find((one) => one === currency) ?? 'USD' };
+
+/**
+ * Prices packages for one caller in one currency, all at one moment. A rule makes a price in the currency
+ * that the caller pays in; in another currency it is what that is in US dollars, converted. Throws like
+ * sellingRate.
+ */
 export function createPricer(
   deps: PriceDeps,
   catalogue: Catalogue,
   account: Account | undefined,
   currency: string,
 ) {
-  const accountType = account?.type ?? 'USER';
-  const rate = currency === 'USD' ? undefined : sellingRate(deps, catalogue, currency);
+  const rateOf = (code: string) => (code === 'USD' ? undefined : sellingRate(deps, catalogue, code));
+  const { settings, rules } = catalogue;
+  const buyer = buyerIn(account, currency);
+  const rate = rateOf(currency);
+  const nowMs = catalogue.nowMs();
   return {
     rate,
-    price: <Item extends Pick<CataloguePackage, 'cost'>>(item: Item): PricedPackage<Item> => {
-      const usdMinor = priceUsdMinor(item.cost, accountType, catalogue.settings);
-      const price = rate
-        ? convertUsdMinor(usdMinor, rate, catalogue.settings)
-        : { amountMinor: usdMinor, currency: 'USD' };
+    price: <Item extends Targeted & Pick<CataloguePackage, 'cost'>>(item: Item): PricedPackage<Item> => {
+      const rule = rules.find(buyer, item, nowMs);
+      const isOwn = rule === undefined || currency === buyer.currency;
+      const terms = { settings, rate: isOwn ? rate : rateOf(buyer.currency), rule };
+      const { amountMinor, usdMinor } = priceOf(item.cost, buyer.type, terms);
+      const price = isOwn
+        ? { amountMinor, currency }
+        : rate
+          ? convertUsdMinor(usdMinor, rate, settings)
+          : { amountMinor: usdMinor, currency };
       return { item, price, priceUsdMinor: usdMinor };
+    },
+    /** When the price of this package may change by a rule; null: by none. */
+    changesAt: (item: Targeted): Date | null => {
+      const ms = rules.changesAtMs(buyer, item, nowMs);
+      return ms === null ? null : new Date(ms);
     },
   };
 }
@@ -95,6 +119,10 @@ function rateUnavailable(currency: string, why: string): DomainError {
     retryAfterSeconds: 60,
   });
 }
+
+/** Names everything that prices of this caller depend on but the currency asked for. No I/O. */
+export const priceGroup = ({ rules, nowMs }: Catalogue, account: Account | undefined): string =>
+  rules.groupOf(account && buyerOf(account), nowMs());
 
 /** Decimal text: how many NGN one USD is. Throws like sellingRate. */
 export function getExchangeRate(deps: PriceDeps & Pick<CatalogueDeps, 'catalogue'>): string {

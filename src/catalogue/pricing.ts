@@ -1,9 +1,19 @@
 /**
  * USD price = cost × (1 + markup), rounded half up to the cent. Another currency = that rounded USD price ×
- * rate × (1 + increment), rounded half up to its minor unit. Integers only.
+ * rate × (1 + increment), rounded half up to its minor unit. A rule replaces the markup, or the price, and
+ * rounds up. Integers only.
  */
-import { divideHalfUp, type Currency, type Money } from '../domain/money.ts';
+import {
+  divideHalfUp,
+  divideUp,
+  larger,
+  raiseTo,
+  type AccountCurrency,
+  type Currency,
+  type Money,
+} from '../domain/money.ts';
 import type { AccountType } from '../domain/account.ts';
+import type { RuleRounding } from '../domain/price-rules.ts';
 
 /** US dollars × 10,000, the supplier's unit. */
 export type CostUsdE4 = bigint;
@@ -65,6 +75,75 @@ export function convertUsdMinor(
     amountMinor: divideHalfUp(usdMinor * rate.micros * (BPS + incrementBps), MICROS * BPS),
     currency: rate.currency,
   };
+}
+
+/** `[step, remainder]` in minor units. A currency without them is not rounded so. */
+export const ROUND_UP_TO: Record<
+  RuleRounding,
+  Partial<Record<AccountCurrency, readonly [step: bigint, remainder: bigint]>>
+> = {
+  NONE: {},
+  TO_99: { USD: [100n, 99n], NGN: [100n, 99n] },
+  TO_HUNDREDS: { NGN: [10_000n, 0n] },
+};
+
+/** On cost in hundredths of a percent, or a price in one currency, which other currencies do not have. */
+export type RuleAmount =
+  | { readonly kind: 'MARKUP'; readonly markupBps: number }
+  | { readonly kind: 'PRICE'; readonly priceMinor: bigint; readonly currency: AccountCurrency };
+
+/** What a seller's price is made of. The rate is that of the buyer's currency; undefined for US dollars. */
+export interface PriceTerms {
+  readonly settings: PricingSettings;
+  readonly rate: Pick<Rate, 'currency' | 'micros'> | undefined;
+  readonly rule: (RuleAmount & { readonly rounding: RuleRounding }) | undefined;
+}
+
+/**
+ * In the buyer's currency, and as US cents. A rule never goes below our cost. `isFixed`: its price stays as
+ * it was set, also below cost, to be judged before it is saved.
+ */
+export function priceOf(
+  cost: CostUsdE4,
+  accountType: AccountType,
+  { settings, rate, rule }: PriceTerms,
+  { isFixed = false } = {},
+): { readonly amountMinor: bigint; readonly usdMinor: bigint } {
+  const convert = (cents: bigint) => (rate ? convertUsdMinor(cents, rate, settings).amountMinor : cents);
+  const markupUsd = priceUsdMinor(
+    cost,
+    accountType,
+    rule?.kind === 'MARKUP' ? bothMarkups(settings, rule.markupBps) : settings,
+  );
+  const marked = convert(markupUsd);
+  // What costs nothing is not sold, whatever a rule says.
+  if (!rule || priceUsdMinor(cost, accountType, settings) === 0n)
+    return { amountMinor: marked, usdMinor: markupUsd };
+  const wanted = rule.kind === 'PRICE' ? rule.priceMinor : marked;
+  const floored = rule.kind === 'PRICE' && isFixed ? wanted : larger(wanted, costMinor(cost, rate));
+  const step = ROUND_UP_TO[rule.rounding][(rate?.currency ?? 'USD') as AccountCurrency];
+  const amountMinor = step ? raiseTo(floored, ...step) : floored;
+  return {
+    amountMinor,
+    usdMinor: amountMinor === marked ? markupUsd : inUsdMinor(amountMinor, rate, settings),
+  };
+}
+
+const bothMarkups = (settings: PricingSettings, markupBps: number): PricingSettings => ({
+  ...settings,
+  userMarkupBps: markupBps,
+  merchantMarkupBps: markupBps,
+});
+
+/** Our cost, rounded up to the minor unit: the floor of what rules may ask. */
+export const costMinor = (cost: CostUsdE4, rate: PriceTerms['rate']): bigint =>
+  divideUp(cost * (rate?.micros ?? MICROS), COST_UNITS_PER_CENT * MICROS);
+
+/** The US cents that `convertUsdMinor` makes this amount of, rounded half up. */
+function inUsdMinor(amountMinor: bigint, rate: PriceTerms['rate'], settings: PricingSettings): bigint {
+  if (!rate) return amountMinor;
+  const incrementBps = rate.currency === 'NGN' ? BigInt(settings.ngnIncrementBps) : 0n;
+  return divideHalfUp(amountMinor * MICROS * BPS, rate.micros * (BPS + incrementBps));
 }
 
 /** Settings of operators: what prices may do without a second look. In hundredths of a percent. */

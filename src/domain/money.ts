@@ -65,3 +65,15 @@ export function taxIncluded(grossMinor: bigint, rateBps: number): bigint {
   const taxOf = (gross: bigint) => divideHalfUp(gross * BigInt(rateBps), 10_000n + BigInt(rateBps));
   return grossMinor < 0n ? -taxOf(-grossMinor) : taxOf(grossMinor);
 }
+
+/** numerator ÷ denominator for non-negative numbers, rounded up. */
+export function divideUp(numerator: bigint, denominator: bigint): bigint {
+  if (denominator <= 0n || numerator < 0n) throw new RangeError('divideUp takes n >= 0 and d > 0');
+  return (numerator + denominator - 1n) / denominator;
+}
+
+/** The least amount that is not below this one and is `remainder` above a multiple of `step`. */
+export function raiseTo(amountMinor: bigint, step: bigint, remainder: bigint): bigint {
+  const missing = (remainder - (amountMinor % step) + step) % step;
+  return amountMinor + missing;
+}

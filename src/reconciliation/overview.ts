@@ -3,6 +3,7 @@ import { may, type Role } from '../domain/operator-roles.ts';
 import { listProposedPrices } from '../catalogue/price-settings.ts';
 import { summariseWaitingRates } from '../catalogue/rates.ts';
 import { summariseHeldCosts } from '../catalogue/store/catalogue.ts';
+import { summariseWaitingRules } from '../catalogue/store/price-rules.ts';
 import { summarisePendingApprovals } from '../operations/store/actions.ts';
 import { summariseWaitingRepairs } from '../operations/store/batch-repairs.ts';
 import { findStuck, type StuckDeps } from '../operations/stuck.ts';
@@ -21,16 +22,18 @@ const earlier = (one: Date | null, other: Date | null): Date | null =>
 /** Money that waits is a sum over much of the ledger, and a page that is open asks for it again and again. */
 const WAITING_FOR_MS = 60_000;
 
-/** Exchange rates, markups and prices of the supplier that await a person. */
+/** Exchange rates, markups, price rules and prices of the supplier that await a person. */
 async function summariseWaitingPricing(deps: Pick<StuckDeps, 'db' | 'clock'>) {
-  const [rates, proposed, held] = await Promise.all([
+  const [rates, proposed, held, rules] = await Promise.all([
     summariseWaitingRates(deps),
     listProposedPrices(deps),
     summariseHeldCosts(deps.db),
+    summariseWaitingRules(deps.db),
   ]);
+  const oldest = [rates.oldestAt, proposed.at(-1)?.at ?? null, held.oldestAt, rules.oldestAt];
   return {
-    count: rates.count + proposed.length + held.count,
-    oldestAt: earlier(earlier(rates.oldestAt, proposed.at(-1)?.at ?? null), held.oldestAt),
+    count: rates.count + proposed.length + held.count + rules.count,
+    oldestAt: oldest.reduce(earlier, null),
   };
 }
 

@@ -95,7 +95,7 @@ describe('a route that asks for the password again', () => {
   /** They move no money, and change no access and no account. */
   const HARMLESS = [
     ...['signOut', 'changePassword', 'previewDeviceLogin'],
-    ...['previewAction', 'previewBatchRepair', 'previewPrices'],
+    ...['previewAction', 'previewBatchRepair', 'previewPrices', 'previewPriceRule'],
     ...['dismissEvent', 'stopBatchRepair', 'closeDifference', 'reconcile'],
     ...['changeAccount', 'withdrawInvitation'],
   ];

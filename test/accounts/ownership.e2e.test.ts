@@ -63,6 +63,7 @@ const CASES: Readonly<Record<string, Case>> = {
   'GET /api/esim/regions': { foreign: 'theirs' },
   'GET /api/esim/packages': { query: '?regionCode=NG', foreign: 'theirs' },
   'GET /api/esim/packages/{packageCode}': { foreign: 'theirs' },
+  'GET /api/esim/price-list': { query: '?limit=5', foreign: 'theirs' },
   'GET /api/esim/packages/changes': { query: '?limit=5', foreign: 'theirs' },
   // A quote names an eSIM of its owner's; buying with another account's quote:
   // test/purchases/quotes.http.test.ts.

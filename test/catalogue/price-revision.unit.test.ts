@@ -2,6 +2,7 @@
 // for.
 import { expect, test } from 'vitest';
 import type { Catalogue } from '../../src/catalogue/memory.ts';
+import { NO_RULES } from '../../src/catalogue/price-rules.ts';
 import { type Rate } from '../../src/catalogue/pricing.ts';
 import { createPriceRevision } from '../../src/catalogue/prices.ts';
 
@@ -29,6 +30,8 @@ function catalogueOf(revision: string, ...rates: Rate[]): { catalogue: Catalogue
     settings: { id: 'x', userMarkupBps: 0, merchantMarkupBps: 0, ngnIncrementBps: 0 },
     rates: new Watched(rates.map((one) => [one.currency, one])),
     availability: { shortages: new Map(), tightBalances: new Map() },
+    rules: NO_RULES,
+    nowMs: () => 0,
   };
   return { catalogue, reads: () => reads };
 }

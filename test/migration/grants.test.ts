@@ -79,6 +79,7 @@ const WORLD = [
   'paper_series: SELECT',
   'payment_checks: USAGE',
   'payments: INSERT, SELECT, UPDATE',
+  'price_rules: INSERT, SELECT, UPDATE(closed_at closed_by closed_reason confirmed_by valid_from waits)',
   'pricing_settings: INSERT, SELECT',
   'proposed_prices: INSERT, SELECT, UPDATE(declined_at settings_id)',
   'purchase_events: INSERT, SELECT',

@@ -9,6 +9,7 @@ import { AVAILABILITY_FAULTS } from './availability-faults.ts';
 import { DASHBOARD_FAULTS } from './dashboard-faults.ts';
 import { type Fault, faultsIn } from './fault.ts';
 import { OWN_FAULTS } from './own-faults.ts';
+import { PRICE_FAULTS } from './price-faults.ts';
 import { SHOP_FAULTS } from './shop-faults.ts';
 
 const CARRIER = 'test/purchases/carrier.workflow.test.ts';
@@ -579,6 +580,7 @@ export const FAULTS: readonly Fault[] = [
     ],
   }),
   ...DASHBOARD_FAULTS,
+  ...PRICE_FAULTS,
   ...SHOP_FAULTS,
   ...AGENT_FAULTS,
   ...BATCH_FAULTS,

@@ -228,6 +228,8 @@ describe('the answers', () => {
     ['/api/esim/packages?regionCode=XX', { key }, 404],
     ['/api/esim/packages/NG-5GB-30D', {}, 200],
     ['/api/esim/packages/X', {}, 404],
+    ['/api/esim/price-list?limit=5', { key }, 200],
+    ['/api/esim/price-list?limit=0', { key }, 400],
     ['/api/esim/packages/changes', { key }, 200],
     ['/api/esim/packages/changes?since=x', { key }, 400],
     ['/api/esim/quotes', { key, body: BASE }, 201],

@@ -2,7 +2,8 @@ import { Group, Select, Stack, Text, TextInput, type OptionsFilter } from '@mant
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { isFoundIn } from 'simway-client/search-text.ts';
-import type { ApiSchemas } from '../api/client.ts';
+import { api, type ApiSchemas } from '../api/client.ts';
+import { DownloadCsv } from '../ui/download-csv.tsx';
 import { SearchField } from '../ui/filters.tsx';
 import { NumberField } from '../ui/number-field.tsx';
 import { numberText, readNumber } from '../ui/numbers.ts';
@@ -31,7 +32,11 @@ export function CataloguePage() {
   const show = useShow();
   const regions = useRead('/api/esim/regions', {});
   return (
-    <Page title="Catalogue" about="With your prices, in the currency of your wallet.">
+    <Page
+      title="Catalogue"
+      about="With your prices, in the currency of your wallet."
+      extra={<DownloadCsv name="price-list.csv" label="Download the price list" read={readPriceList} />}
+    >
       <QueryView query={regions} rows={1}>
         {(found) => (
           <Select
@@ -51,6 +56,13 @@ export function CataloguePage() {
     </Page>
   );
 }
+
+const readPriceList = async (): Promise<Blob> => {
+  const { data } = await api.GET('/api/esim/price-list', {
+    ...{ headers: { Accept: 'text/csv' }, parseAs: 'blob' },
+  });
+  return data as unknown as Blob;
+};
 
 /** Countries are found by other names too, and without their accents. */
 const findRegions: OptionsFilter = ({ options, search }) =>

@@ -22,11 +22,13 @@ import {
 } from './place.ts';
 import { AccountPapers } from './account-papers.tsx';
 import { reasonError, FormDialog, ReasonField, type Dialog } from './form-dialog.tsx';
+import { PriceRules } from './price-rules.tsx';
 import { SubjectLink } from './links.tsx';
 
 export function AccountPage() {
   const { id } = useParams({ from: '/operators/$environment/accounts/$id' });
   const account = useOps('/ops/accounts/{accountId}', { path: { accountId: id } });
+  const { may } = useOperator();
   return (
     <Page title={account.data?.name ?? 'Account'} extra={account.data && <AccountState {...account.data} />}>
       <QueryView query={account} rows={8}>
@@ -39,6 +41,7 @@ export function AccountPage() {
             )}
             <WhoItIs of={of} />
             <WhatItHas of={of} />
+            {may('pricing') && <PriceRules accountId={of.accountId} />}
             <Members accountId={of.accountId} />
             <Keys accountId={of.accountId} />
             <Endpoints accountId={of.accountId} />

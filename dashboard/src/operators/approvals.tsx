@@ -38,15 +38,19 @@ function useWaiting() {
   return useReading({
     queryKey: ['ops', environment, 'approvals', withRates],
     queryFn: async () => {
-      const [actions, open, rates, prices, held] = await Promise.all([
+      const [actions, open, rates, prices, held, rules] = await Promise.all([
         readOps('/ops/actions/pending', { query: { environment } }),
         readOps('/ops/batch-repairs', { query: { environment, open: 'true', limit: 100 } }),
         withRates ? readOps('/ops/rates', { query: { environment } }) : undefined,
         withRates ? readOps('/ops/prices', { query: { environment, limit: 1 } }) : undefined,
         withRates ? readOps('/ops/supplier-prices', { query: { environment } }) : undefined,
+        withRates
+          ? readOps('/ops/price-rules', { query: { environment, status: 'WAITS', limit: 1 } })
+          : undefined,
       ]);
       const repairs = open.items.filter(({ status }) => status === 'WAITS_FOR_APPROVAL');
-      const pricing = (prices?.waiting.length ?? 0) + (held?.items.length ?? 0);
+      const proposed = (prices?.waiting.length ?? 0) + (rules?.pagination.totalItems ?? 0);
+      const pricing = proposed + (held?.items.length ?? 0);
       return { actions: actions.items, repairs, rates: rates?.waiting ?? [], pricing };
     },
     ...LIVE,
@@ -60,7 +64,7 @@ export function ApprovalsPage() {
   return (
     <Page
       title="Approvals"
-      about="Actions and batch repairs awaiting second approval, at most 7 days, exchange rates and markups, at most 24 hours, and prices of the supplier."
+      about="Actions and batch repairs awaiting second approval, at most 7 days, exchange rates, markups and price rules, at most 24 hours, and prices of the supplier."
     >
       <QueryView query={waiting}>
         {({ actions, repairs, rates, pricing }) => (

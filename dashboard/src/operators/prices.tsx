@@ -24,6 +24,7 @@ import {
   useOps,
 } from './place.ts';
 import { DecideProposal, DeclineProposal, ReasonDialog, type Dialog } from './form-dialog.tsx';
+import { PriceRules } from './price-rules.tsx';
 import { OnSaleSection, COST, PACKAGE } from './on-sale.tsx';
 
 type Settings = Prices['items'][number];
@@ -40,7 +41,7 @@ export function PricesPage() {
   return (
     <Page
       title="Prices"
-      about="A price is our cost plus a markup. In NGN it is converted at the current rate and raised by the increment."
+      about="A price is our cost plus a markup, or what a rule says. In NGN it is converted at the current rate and raised by the increment."
     >
       <QueryView query={current}>
         {({ items: [present] }) =>
@@ -56,6 +57,7 @@ export function PricesPage() {
         }
       </QueryView>
       {current.data && <Waiting of={current.data.waiting} />}
+      <PriceRules />
       <HeldPrices />
       <History />
       {/* What is above it grows when it has loaded, and would push it down. */}

@@ -1,7 +1,9 @@
 /**
- * At what price: markups, exchange rates, and quotes, which freeze a price for a while before the purchase.
+ * At what price: markups, rules, exchange rates, and quotes, which freeze a price before the purchase.
  */
 import { sql } from 'kysely';
+import { ACCOUNT_CURRENCIES } from '../../../src/domain/money.ts';
+import { RULE_KINDS, RULE_ROUNDINGS, RULE_SCOPES, RULE_TARGETS } from '../../../src/domain/price-rules.ts';
 import { PACKAGE_TYPES } from '../../../src/domain/states.ts';
 import { oneOf } from '../../one-of.ts';
 import type { World } from './world.ts';
@@ -9,6 +11,7 @@ import type { World } from './world.ts';
 export const prices = (world: World) => sql`
   ${settingsAndRates(world)}
   ${proposals(world)}
+  ${rules(world)}
   ${quotes(world)}
   ${checkoutSessions(world)}
 `;
@@ -82,6 +85,47 @@ const proposals = ({ role }: World) => sql`
   );
 
   grant insert, update (settings_id, declined_at) on proposed_prices to ${role};
+`;
+
+const rules = ({ role }: World) => sql`
+  -- Prices for some buyers or some packages. Terms are never changed: another rule takes their place.
+  create table price_rules (
+    id bigint generated always as identity primary key,
+    scope text not null ${oneOf('scope', RULE_SCOPES)},
+    scope_id text not null check ((scope = 'ALL') = (scope_id = '')),
+    target text not null ${oneOf('target', RULE_TARGETS)},
+    target_id text not null check ((target = 'ALL') = (target_id = '')),
+    kind text not null ${oneOf('kind', RULE_KINDS)},
+    markup_bps integer check (markup_bps between 0 and 100000),
+    price_minor bigint check (price_minor > 0),
+    currency text ${oneOf('currency', ACCOUNT_CURRENCIES)},
+    rounding text not null ${oneOf('rounding', RULE_ROUNDINGS)},
+    valid_from timestamptz not null,
+    valid_until timestamptz check (valid_until > valid_from),
+    set_by text not null,
+    reason text not null,
+    created_at timestamptz not null default clock_timestamp(),
+    -- It applies only without a second person to wait for.
+    waits boolean not null,
+    confirmed_by text,
+    -- Ended, declined or withdrawn.
+    closed_at timestamptz,
+    closed_by text,
+    closed_reason text,
+    check ((kind = 'MARKUP') = (markup_bps is not null)),
+    check ((kind = 'PRICE') = (price_minor is not null) and (kind = 'PRICE') = (currency is not null)),
+    check (kind = 'MARKUP' or (target = 'PACKAGE' and rounding = 'NONE')),
+    check ((closed_at is null) = (closed_by is null) and (closed_at is null) = (closed_reason is null)),
+    check (not waits or confirmed_by is null),
+    constraint price_rules_by_two_people check (lower(trim(confirmed_by)) <> lower(trim(set_by)))
+  );
+  -- Those of one place, to find what overlaps, and those of one account.
+  create index price_rules_by_place on price_rules (scope, scope_id, target, target_id, id);
+
+  -- The home page of operators counts them again and again.
+  create index price_rules_waiting on price_rules (created_at) where waits and closed_at is null;
+
+  grant insert, update (valid_from, waits, confirmed_by, closed_at, closed_by, closed_reason) on price_rules to ${role};
 `;
 
 const quotes = ({ role }: World) => sql`

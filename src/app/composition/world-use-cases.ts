@@ -1,8 +1,8 @@
 import { billingUseCases } from '../../billing/use-cases.ts';
-import { createPriceRevision } from '../../catalogue/prices.ts';
+import { createPriceRevision, priceGroup } from '../../catalogue/prices.ts';
 import { createTopUps } from '../../catalogue/top-ups.ts';
 import { catalogueUseCases } from '../../catalogue/use-cases.ts';
-import type { Environment } from '../../domain/account.ts';
+import type { Account, Environment } from '../../domain/account.ts';
 import { createPageRefreshes } from '../../esims/installing.ts';
 import type { SandboxDeps } from '../../esims/sandbox-controls.ts';
 import { createSupplierInbox, type SupplierInboxDeps } from '../../esims/supplier-events.ts';
@@ -46,9 +46,15 @@ export function createWorldUseCases(
    * Changes whenever a listed price or region may have changed: a key for caches of rendered answers. No I/O.
    */
   const catalogueRevision = () => priceRevision(world.catalogue.current());
+  const priceRevisionOf = (account: Account | undefined) =>
+    `${catalogueRevision()}/${priceGroup(world.catalogue.current(), account)}`;
   return {
     environment: world.environment,
-    catalogue: { ...bindAll(deps, catalogueUseCases), catalogueRevision },
+    catalogue: {
+      ...bindAll(deps, catalogueUseCases),
+      catalogueRevision,
+      priceRevision: priceRevisionOf,
+    },
     esims: { ...bindAll(deps, esimUseCases), ...guardAll(createSupplierInbox(world)) },
     wallet: bindAll(deps, walletUseCases),
     billing: bindAll(deps, billingUseCases),

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { deviceLoginRoutes, peopleRoutes } from '../../accounts/http/people.ts';
 import { billingOperatorRoutes } from '../../billing/http/months.ts';
 import { onSaleRoutes } from '../../catalogue/http/on-sale.ts';
+import { priceRuleRoutes } from '../../catalogue/http/price-rules.ts';
 import { priceRoutes } from '../../catalogue/http/prices.ts';
 import { rateRoutes } from '../../catalogue/http/rates.ts';
 import { accountsRoutes } from '../../operations/http/accounts.ts';
@@ -70,6 +71,7 @@ export function opsRoutes({ version }: { readonly version: string }): readonly R
     ...within('billing', billingOperatorRoutes),
     ...within('pricing', rateRoutes),
     ...within('pricing', priceRoutes),
+    ...within('pricing', priceRuleRoutes),
     ...within('pricing', onSaleRoutes),
     ...within('reconciliation', overviewRoutes),
     ...within('operations', operatorSearchRoutes),

@@ -6,6 +6,7 @@ import { paperRoutes } from '../../billing/http/papers.ts';
 import { changeRoutes } from '../../catalogue/http/changes.ts';
 import { exchangeRateRoutes } from '../../catalogue/http/exchange-rate.ts';
 import { packageRoutes } from '../../catalogue/http/packages.ts';
+import { priceListRoutes } from '../../catalogue/http/price-list.ts';
 import { regionRoutes } from '../../catalogue/http/regions.ts';
 import { installPageRoutes } from '../../esims/http/install-page-routes.ts';
 import { installRoutes } from '../../esims/http/install.ts';
@@ -45,6 +46,7 @@ export function createRouteTable(info: {
   const forKeys: readonly Route<WorldUseCases>[] = [
     ...within('catalogue', regionRoutes(renderCache)),
     ...within('catalogue', packageRoutes(renderCache)),
+    ...within('catalogue', priceListRoutes(renderCache)),
     ...within('catalogue', changeRoutes),
     ...within('purchases', buyRoutes),
     ...within('esims', esimRoutes),

@@ -120,19 +120,20 @@ const packagesRoute = (cache: RenderCache) =>
       'eSIM bought as `packageCode`; the list is empty when that package takes no top-ups.',
     handle({ cases, environment, principal, query }) {
       const { account } = principal;
+      const revision = cases.priceRevision(account);
       const { regionCode, packageCode = '', currency, regionType } = query;
       if (query.type === 'TOPUP') {
-        const cacheKey = ['top-ups', account.type, currency, regionCode, packageCode];
+        const cacheKey = ['top-ups', currency, regionCode, packageCode];
         const render = async () =>
           (await cases.listTopUps(account, { regionCode, packageCode, currency })).map((one) =>
             presentTopUp(offerOf(one)),
           );
-        return cache.answer({ environment, revision: cases.catalogueRevision() }, cacheKey, render);
+        return cache.answer({ environment, revision }, cacheKey, render);
       }
-      const cacheKey = ['packages', account.type, account.currency, regionCode, regionType];
+      const cacheKey = ['packages', account.currency, regionCode, regionType];
       const filter = regionType === undefined ? { regionCode } : { regionCode, regionType };
       const render = async () => (await cases.listPackages(account, filter)).map(presentPackage);
-      return cache.answer({ environment, revision: cases.catalogueRevision() }, cacheKey, render);
+      return cache.answer({ environment, revision }, cacheKey, render);
     },
   });
 
@@ -164,10 +165,11 @@ const packageDetailsRoute = (cache: RenderCache) =>
       const packageCode = params.packageCode;
       const { type: packageType, currency } = query;
       const account: Account | undefined = principal?.account;
-      const cacheKey = ['package', account?.type, currency, packageType, packageCode];
+      const revision = cases.priceRevision(account);
+      const cacheKey = ['package', currency, packageType, packageCode];
       const render = async () =>
         presentDetails(offerOf(await cases.getPackage(account, { packageCode, packageType, currency })));
-      return cache.answer({ environment, revision: cases.catalogueRevision() }, cacheKey, render);
+      return cache.answer({ environment, revision }, cacheKey, render);
     },
   });
 

@@ -2,17 +2,22 @@ import { sql } from 'kysely';
 import type { WorldDb } from '../../platform/database/tables.ts';
 
 /**
- * Counters that change with the catalogue, the markups, the rates and what can be delivered: one small query
- * shows whether a process's memory is out of date.
+ * Counters that change with the catalogue, markups and rules, the rates, and what can be delivered: one small
+ * query shows whether a process's memory is out of date. `atMs`: Postgres' time, by which price rules begin
+ * and end.
  */
 export async function readRevisions(db: WorldDb) {
-  const rows = await db.selectFrom('revisions').select(['name', 'revision']).execute();
+  const rows = await db
+    .selectFrom('revisions')
+    .select(['name', 'revision', sql<Date>`clock_timestamp()`.as('at')])
+    .execute();
   const of = (name: string): string => String(rows.find((row) => row.name === name)?.revision ?? 0n);
   return {
     catalogue: of('catalogue'),
     pricing: of('pricing'),
     rates: of('rates'),
     availability: of('availability'),
+    atMs: Math.max(...rows.map(({ at }) => at.getTime())),
   };
 }
 

@@ -1,6 +1,9 @@
 import type { Generated, JSONColumnType } from 'kysely';
 import type { ChangedField, ChangeKind, DurationUnit, LocationNetwork, RegionType } from '../rules.ts';
+import type { AccountCurrency } from '../../domain/money.ts';
 import type { PackageType, ShortageReason } from '../../domain/states.ts';
+import type { RuleRounding, RuleScope, RuleTarget } from '../../domain/price-rules.ts';
+import type { RuleAmount } from '../pricing.ts';
 
 export interface RegionsTable {
   region_code: string;
@@ -96,6 +99,34 @@ export interface ProposedPricesTable {
   declined_at: Generated<Date | null>;
 }
 
+/** A price for some buyers or some packages. */
+export interface PriceRulesTable {
+  id: Generated<bigint>;
+  scope: RuleScope;
+  /** An account's id, a plan or a type; empty for all. */
+  scope_id: string;
+  target: RuleTarget;
+  /** A code; empty for all. */
+  target_id: string;
+  kind: RuleAmount['kind'];
+  markup_bps: number | null;
+  price_minor: bigint | null;
+  currency: AccountCurrency | null;
+  rounding: RuleRounding;
+  valid_from: Date;
+  valid_until: Date | null;
+  set_by: string;
+  reason: string;
+  created_at: Generated<Date>;
+  /** For a second person. */
+  waits: boolean;
+  confirmed_by: Generated<string | null>;
+  /** Ended, declined or withdrawn. */
+  closed_at: Generated<Date | null>;
+  closed_by: Generated<string | null>;
+  closed_reason: Generated<string | null>;
+}
+
 /** A supplier's price that waits for a person. Another price of the same package is another row. */
 export interface HeldCostsTable {
   id: Generated<bigint>;
@@ -164,6 +195,7 @@ declare module '../../platform/database/tables.ts' {
     package_top_up_checks: PackageTopUpChecksTable;
     pricing_settings: PricingSettingsTable;
     proposed_prices: ProposedPricesTable;
+    price_rules: PriceRulesTable;
     held_costs: HeldCostsTable;
     exchange_rates: ExchangeRatesTable;
     set_rates: SetRatesTable;

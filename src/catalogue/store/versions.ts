@@ -102,8 +102,8 @@ function newVersions(now: Date, packageCodes: readonly string[] | undefined) {
 }
 
 export interface FeedItem extends PackageChange {
-  /** The supplier's as it now is; null: the package is not on sale now. */
-  readonly currentCost: bigint | null;
+  /** At the supplier's present cost; null: the package is not on sale now. */
+  readonly current: ReturnType<typeof soldFields> | null;
 }
 
 /** Changes of listed BASE packages after a version, in order; at most `limit`. */
@@ -121,7 +121,7 @@ export async function findChangesAfter(db: WorldDb, afterId: bigint, limit: numb
     .execute();
   return rows.map((row) => ({
     ...toChange(row),
-    currentCost: row.withdrawn_at === null ? row.current_cost : null,
+    current: row.withdrawn_at === null ? { ...soldFields(row), cost: row.current_cost } : null,
   }));
 }
 

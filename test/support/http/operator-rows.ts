@@ -170,7 +170,7 @@ async function plantRates(owner: Books['owner']): Promise<void> {
 export async function plantWork({ world, owner }: Books): Promise<void> {
   for (const table of [
     ...['operator_actions', 'job_rows', 'jobs', 'reconciliation_differences'],
-    ...['gateway_events', 'set_rates', 'exchange_rates', 'operator_alerts', 'alert_channels'],
+    ...['gateway_events', 'set_rates', 'exchange_rates', 'price_rules', 'operator_alerts', 'alert_channels'],
     ...['package_shortages', 'supplier_balances'],
   ])
     await sql`delete from ${sql.table(table)}`.execute(owner);

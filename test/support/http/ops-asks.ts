@@ -65,6 +65,7 @@ function ask(line: string, body?: object, more: Pick<OpsAsk, 'isEngineAway'> = {
 const REASON = { reason: 'a test' };
 const CHECK = { action: 'check-gateway', ...REASON };
 const BATCH = { action: 'check-gateway', filter: { class: 'paid-not-delivered' } };
+const PRICE_RULE = { scope: 'ALL', target: 'ALL', markupPercent: 20 };
 const TERMS = { userMarkupPercent: 25, merchantMarkupPercent: 17.5, ngnIncrementPercent: 3 };
 const COMPANY = {
   ...{ ...REASON, legalName: 'Simway Ltd', addressLines: ['1 Marina Road', 'Lagos'], country: 'NG' },
@@ -138,6 +139,12 @@ export const GOOD_ASKS: readonly OpsAsk[] = [
   ask('FINANCE 200 POST /ops/prices', { ...TERMS, ...REASON, version: 'initial' }),
   ask('FINANCE 404 POST /ops/prices/{proposalId=404}/confirm', REASON),
   ask('FINANCE 404 POST /ops/prices/{proposalId=404}/decline', REASON),
+  ask('FINANCE 200 GET /ops/price-rules?status=IN_FORCE'),
+  ask('FINANCE 200 POST /ops/price-rules/preview?limit=5', PRICE_RULE),
+  ask('FINANCE 200 POST /ops/price-rules', { ...PRICE_RULE, ...REASON }),
+  ...['confirm', 'decline', 'end'].map((what) =>
+    ask(`FINANCE 404 POST /ops/price-rules/{ruleId=404}/${what}`, REASON),
+  ),
   ask('FINANCE 200 GET /ops/supplier-prices'),
   ask('FINANCE 404 POST /ops/supplier-prices/{holdId=404}/confirm', REASON),
   ask('FINANCE 200 GET /ops/on-sale?regionCode=NG'),
@@ -301,6 +308,8 @@ export const OTHER_ASKS: readonly OpsAsk[] = [
   ask('FINANCE 400 POST /ops/prices/preview', { userMarkupPercent: 1_000.01 }),
   ask('FINANCE 409 POST /ops/prices', { ...TERMS, ...REASON, version: 'set-other' }),
   ask('FINANCE 400 POST /ops/prices', TERMS),
+  ask('FINANCE 400 POST /ops/price-rules', { ...PRICE_RULE, ...REASON, price: 1 }),
+  ask('FINANCE 400 POST /ops/price-rules/preview', { ...PRICE_RULE, target: 'CITY' }),
   ask('FINANCE 400 GET /ops/on-sale?at=soon'),
   ask('FINANCE 400 GET /ops/books/daily'),
   ask('FINANCE 400 GET /ops/books/merchants'),

@@ -307,7 +307,7 @@ function watched(world: WorldUseCases, shopOf: () => TestShop): WorldUseCases {
 }
 
 function watchedGroup(cases: object, shopOf: () => TestShop): object {
-  const silent = new Set(['catalogueRevision', 'findStoredAnswer', 'mayBeGatewayEvent']);
+  const silent = new Set(['catalogueRevision', 'priceRevision', 'findStoredAnswer', 'mayBeGatewayEvent']);
   const entries = Object.entries(cases).map(([name, useCase]: [string, unknown]) => {
     if (silent.has(name)) return [name, useCase];
     const call = (...args: unknown[]): unknown => {
