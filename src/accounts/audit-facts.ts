@@ -36,6 +36,7 @@ export const AUDIT_FACTS = {
   reference: 'reference',
   requestId: 'request',
   requestsPerMinute: 'requests a minute',
+  returns: 'returns',
   revoked: 'keys revoked',
   revokedKeys: 'keys revoked',
   role: 'role',

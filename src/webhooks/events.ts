@@ -3,7 +3,7 @@
  * the facts it is made of, and the API reference.
  */
 import { z } from 'zod';
-import { ESIM_STATUSES, GATEWAY_METHODS, PAYMENT_PURPOSES } from '../domain/states.ts';
+import { ESIM_STATUSES, GATEWAY_METHODS, PAYMENT_PURPOSES, REFUND_TARGETS } from '../domain/states.ts';
 import { EXPIRY_NOTICE_DAYS, PURCHASE_EVENT_STATUSES, USAGE_THRESHOLDS, writeBody } from './event-rules.ts';
 
 /** ISO 8601, UTC, with milliseconds. */
@@ -98,6 +98,18 @@ export const EVENTS = {
       expiredTime: textOrEmpty('ISO 8601; the end of validity'),
     }),
   },
+  'esim.returned': {
+    summary: 'An eSIM was returned',
+    when: 'When the supplier has cancelled an unused eSIM that you returned, and its money is in the wallet, or on its way to where it was paid from: then `payment.refunded` follows.',
+    data: z.object({
+      returnId: z.string().meta({ example: 'return-9b2e4c1d7f6a4a0c8e3d5b1f2a6c7d80' }),
+      ...esim,
+      amount: money('What goes back, without the fee'),
+      fee: money('What is kept of the price'),
+      currency,
+      refundedTo: z.enum(REFUND_TARGETS).meta({ description: 'Where it was paid from, or the wallet' }),
+    }),
+  },
   'payment.received': {
     summary: 'A payment arrived',
     when: 'When the payment gateway reports a payment that was not booked before, for a purchase or for the wallet.',
@@ -118,7 +130,7 @@ export const EVENTS = {
       reference,
       amount: money('The amount refunded'),
       currency,
-      refundedTo: z.enum(['SOURCE', 'WALLET']).meta({ description: 'Where it was paid from, or the wallet' }),
+      refundedTo: z.enum(REFUND_TARGETS).meta({ description: 'Where it was paid from, or the wallet' }),
     }),
   },
   'wallet.low_balance': {

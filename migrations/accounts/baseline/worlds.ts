@@ -14,7 +14,8 @@ export const roleOf = (role: 'simway_test' | 'simway_live') => sql`
 export const sharedWithWorlds = () => sql`
   grant usage on schema accounts to simway_test, simway_live;
   -- A gateway's charge and a notice need the e-mail address. The plan bounds how many payments may be unpaid.
-  grant select (id, email, plan) on accounts to simway_test, simway_live;
+  -- Returns go by what was agreed with the account.
+  grant select (id, email, plan, returns_allowed, return_window_days, return_fee_bps) on accounts to simway_test, simway_live;
   -- To see whether two people are two.
   grant select (email, given_by, given_at, confirmed_by, confirmed_at) on access_grants
     to simway_test, simway_live;

@@ -1,6 +1,7 @@
 // The engine without Temporal: each purchase runs the real steps (activities) one after the other, once,
 // while its caller waits.
 import { createOrderActivities } from '../../../activities/purchases/orders.ts';
+import { followReturn } from '../../../activities/purchases/follow-return.ts';
 import { createGatewayActivities } from '../../../activities/index.ts';
 import type { ActivityDeps } from '../../../activities/deps.ts';
 import type { FailureReason } from '../../../src/domain/refusals.ts';
@@ -20,7 +21,11 @@ const { timings } = purchaseInput({ transactionId: 'txn-1' });
 export function createTestEngine(
   deps: Pick<ActivityDeps, 'db' | 'supplier' | 'installData' | 'gateway' | 'clock' | 'events' | 'terms'>,
 ) {
-  const given = { ...deps, returnUrl: 'https://simway.example.com/pay/return' } as ActivityDeps;
+  const given = {
+    ...deps,
+    returnUrl: 'https://simway.example.com/pay/return',
+    returnReviewAfterMs: 600_000,
+  } as ActivityDeps;
   const orders = createOrderActivities(given);
   const gateway = createGatewayActivities(given);
 
@@ -63,6 +68,13 @@ export function createTestEngine(
   };
   return {
     ...engine,
+    /** One step, while the caller waits. */
+    returns: {
+      begin: async ({ id }: { readonly id: string }) => {
+        await followReturn({ ...given, engine }, id);
+      },
+      waitFor: () => Promise.resolve(),
+    },
     /** The payment was not made in time. */
     expire: async (
       transactionId: string,

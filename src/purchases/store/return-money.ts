@@ -1,0 +1,76 @@
+/**
+ * What goes back for a returned eSIM: out of what its delivery has earned, to where it was paid from, or to the
+ * wallet where the gateway cannot send it. The supplier's cost goes back to our balance there.
+ */
+import { sql } from 'kysely';
+import { smaller, type Money } from '../../domain/money.ts';
+import type { RefundTarget } from '../../domain/states.ts';
+import { exchangeEntries, transfer, withoutZeros, type LedgerEntry } from '../../ledger/store/ledger.ts';
+import { creditEntries } from '../../ledger/store/owed.ts';
+import { WITHOUT_FRACTION } from '../../payments/rules.ts';
+import { moveMoney, sendableMinor } from '../../payments/store/account.ts';
+import type { PaymentRow } from '../../payments/store/payments.ts';
+import { createRefund } from '../../payments/store/refunds.ts';
+import { earnedPart, findEarnedMinor } from '../../payments/store/risk.ts';
+import type { WorldDb } from '../../platform/database/tables.ts';
+import type { ReturnRow } from './returns.ts';
+
+interface GivenBack {
+  /** In the price's currency: less than agreed where a bank has, or disputes, some of it. */
+  readonly amountMinor: bigint;
+  readonly to: RefundTarget;
+  /** Of a refund that the gateway is to send. */
+  readonly refundKey: string | null;
+}
+
+/** The caller has locked the payments and the purchase, and calls it once for a return. */
+export async function giveBack(
+  trx: WorldDb,
+  row: ReturnRow,
+  payments: readonly PaymentRow[],
+): Promise<GivenBack> {
+  const { transaction_id: transactionId, currency, account_id: accountId } = row;
+  const earnedMinor = await findEarnedMinor(trx, transactionId, currency);
+  const payment = payments.find(({ paid_hold }) => paid_hold);
+  const costs = await costBack(trx, transactionId);
+  const wantedMinor = smaller(row.amount_minor, earnedMinor);
+  const part = payment ? partOf(payment, wantedMinor, earnedMinor) : null;
+  const isSent = part !== null && part.amountMinor > 0n && part.amountMinor <= sendableMinor(payment!);
+  const amountMinor = isSent ? await earnedPart(trx, payment!, part.amountMinor) : wantedMinor;
+  const back: Money = { amountMinor, currency };
+  let refundKey: string | null = null;
+  if (part && payment) {
+    const moved = { used: -part.amountMinor, ...(isSent ? {} : { credited: part.amountMinor }) };
+    await moveMoney(trx, payment.reference, moved);
+    if (isSent) refundKey = (await createRefund(trx, payment, part, 'return')).refund_key;
+  }
+  const entries = withoutZeros([
+    { account: `revenue:${currency}`, currency, amountMinor: -amountMinor },
+    ...(isSent
+      ? [...exchangeEntries(back, part), { account: `suspense:${part.currency}`, ...part }]
+      : await creditEntries(trx, accountId, back)),
+    ...costs,
+  ]);
+  if (entries.length > 0)
+    await transfer(trx, { operationKey: `${row.id}:returned`, kind: 'return', transactionId, entries });
+  return { amountMinor, to: isSent ? 'SOURCE' : 'WALLET', refundKey };
+}
+
+/** What of a payment stands for a part of what it earned, as the gateway can send it. */
+function partOf(payment: PaymentRow, wantedMinor: bigint, earnedMinor: bigint): Money {
+  const { used_minor: usedMinor, charge_currency: currency } = payment;
+  const exactMinor = wantedMinor >= earnedMinor ? usedMinor : (usedMinor * wantedMinor) / earnedMinor;
+  const amountMinor = WITHOUT_FRACTION.has(currency) ? exactMinor - (exactMinor % 100n) : exactMinor;
+  return { amountMinor, currency };
+}
+
+/** What was booked for the supplier's order of this purchase, the other way round. */
+async function costBack(trx: WorldDb, transactionId: string): Promise<LedgerEntry[]> {
+  const { rows } = await sql<LedgerEntry>`
+    select e.ledger_account_id as account, e.currency, (-sum(e.amount_minor))::int8 as "amountMinor"
+      from ledger_transactions t join ledger_entries e on e.ledger_transaction_id = t.id
+     where t.transaction_id = ${transactionId}
+       and (e.ledger_account_id = 'supplier-cost:USD4' or starts_with(e.ledger_account_id, 'supplier-prepaid:'))
+     group by e.ledger_account_id, e.currency`.execute(trx);
+  return rows;
+}
