@@ -36,7 +36,7 @@ export interface ActivityDeps {
   /** Sandbox only: the gateway's scenario for a package. */
   readonly scenarioOf?: (packageCode: string) => string | undefined;
   readonly refundTimings: RefundTimings;
-  /** A supplier that does not say for so long does not answer by itself soon: a person looks at the return. */
+  /** A supplier that does not say for so long will hardly answer soon: a person looks at the return. */
   readonly returnReviewAfterMs: number;
   readonly unpaidLimits: UnpaidLimits;
   readonly priceLimits: PriceLimits;

@@ -196,7 +196,7 @@ export function deliverOnce(vendors: Vendors, input: PurchaseInput): Promise<Del
   return orLost(supplier?.deliver(deliverRequest(input, 0)));
 }
 
-/** Two looks at the profile and a cancellation take up to 5 s each, and wait for the supplier's rate limit. */
+/** Two looks at the profile and a cancellation: up to 5 s each, behind the supplier's rate limit. */
 const RETURN_STEP_MS = 25_000;
 
 /** One step of a return. Undefined: its answer was lost. */

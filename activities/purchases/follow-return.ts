@@ -1,7 +1,7 @@
 /**
- * One step of a return: asks the supplier whether the eSIM is unused, cancels it there, and then gives the money
- * back. The supplier decides: it cancels only what no device has. What became of a cancellation whose answer
- * was lost is asked, never assumed.
+ * One step of a return: asks the supplier whether the eSIM is unused, cancels it there, and then gives the
+ * money back. The supplier decides: it cancels only what no device has. What became of a cancellation whose
+ * answer was lost is asked, never assumed.
  */
 import type { ReturnRefusal } from '../../src/domain/states.ts';
 import { createFence } from '../../src/platform/fence.ts';

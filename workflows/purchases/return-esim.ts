@@ -1,6 +1,6 @@
 /**
- * The return of an unused eSIM: asks its step until the return has ended. Rows say how far it is, so it may be
- * started again at any time.
+ * The return of an unused eSIM: asks its step until the return has ended. Rows say how far it is, so it may
+ * be started again at any time.
  */
 import { setCurrentDetails, sleep } from '@temporalio/workflow';
 import type { ReturnInput } from '../contract.ts';

@@ -1,6 +1,6 @@
 /**
  * Returns of unused eSIMs. A row stands before the supplier is asked to cancel; the money goes back in the
- * transaction that records its cancellation. Rows are locked in the order of src/payments/store/lock-order.ts.
+ * transaction that records its cancellation. Locks go in the order of src/payments/store/lock-order.ts.
  */
 import { sql } from 'kysely';
 import { REFUND_TARGETS, RETURN_REFUSALS, RETURN_STATES } from '../../../src/domain/states.ts';

@@ -133,10 +133,7 @@ function composeApiWorld(
     clock: systemClock,
     catalogue,
     settings: {
-      timings,
-      esimFreshMs,
-      topUpsFreshMs,
-      closedPaymentFreshMs,
+      ...{ timings, esimFreshMs, topUpsFreshMs, closedPaymentFreshMs },
       priceLimits: world.priceLimits,
       returns: context.config.returns,
       rateMaxAgeMs: context.config.rates.maxAgeMs,

@@ -64,7 +64,7 @@ export const priceLimitsOf = (s: z.output<z.ZodObject<typeof priceSettings>>) =>
   allowsBelowCost: s.SIMWAY_SELL_BELOW_COST === 'ask',
 });
 
-/** Returns of unused eSIMs, where nothing else is agreed with an account. A month is what travellers expect. */
+/** Returns of unused eSIMs, where nothing else is agreed. A month is what travellers expect. */
 export const returnSettings = {
   SIMWAY_RETURNS: z.enum(['on', 'off']).default('on'),
   SIMWAY_RETURN_WINDOW_DAYS: z.coerce.number().int().min(0).max(365).default(30),

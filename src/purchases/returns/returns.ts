@@ -1,5 +1,5 @@
 /**
- * Returns of unused eSIMs, asked for by their merchant. A return is a row before the supplier is asked; its
+ * Returns of unused eSIMs, asked for by their merchant. A return is a row before the supplier is asked. Its
  * workflow asks, cancels there and gives the money back. Callers wait a few seconds for its end.
  */
 import { randomBytes } from 'node:crypto';
@@ -44,7 +44,7 @@ export interface ReturnCommand {
 }
 
 /**
- * As it stands after a few seconds. Throws ESIM_NOT_FOUND, NOT_YOUR_ESIM, and RETURN_REFUSED where our rows or
+ * As it stands after a few seconds. Throws ESIM_NOT_FOUND, NOT_YOUR_ESIM, and RETURN_REFUSED where our rows
  * the supplier do not allow it: then nothing was moved.
  */
 export async function requestReturn(

@@ -69,7 +69,7 @@ export function judgeProfile({
 
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 60_000;
-/** So long that a cancellation that was sent before cannot arrive any more: a person can refuse the return. */
+/** So long that a cancellation cannot arrive any more: then a person can refuse the return. */
 const FIRST_PAUSE_IN_REVIEW_MS = 2 * 60_000;
 const LONGEST_PAUSE_IN_REVIEW_MS = 30 * 60_000;
 

@@ -1,6 +1,6 @@
 /**
- * What goes back for a returned eSIM: out of what its delivery has earned, to where it was paid from, or to the
- * wallet where the gateway cannot send it. The supplier's cost goes back to our balance there.
+ * What goes back for a returned eSIM: out of what its delivery has earned, to where it was paid from, or to
+ * the wallet where the gateway cannot send it. The supplier's cost goes back to our balance there.
  */
 import { sql } from 'kysely';
 import { smaller, type Money } from '../../domain/money.ts';
@@ -31,29 +31,36 @@ export async function giveBack(
 ): Promise<GivenBack> {
   const { transaction_id: transactionId, currency, account_id: accountId } = row;
   const earnedMinor = await findEarnedMinor(trx, transactionId, currency);
-  const payment = payments.find(({ paid_hold }) => paid_hold);
+  const wanted: Money = { amountMinor: smaller(row.amount_minor, earnedMinor), currency };
   const costs = await costBack(trx, transactionId);
-  const wantedMinor = smaller(row.amount_minor, earnedMinor);
-  const part = payment ? partOf(payment, wantedMinor, earnedMinor) : null;
-  const isSent = part !== null && part.amountMinor > 0n && part.amountMinor <= sendableMinor(payment!);
-  const amountMinor = isSent ? await earnedPart(trx, payment!, part.amountMinor) : wantedMinor;
-  const back: Money = { amountMinor, currency };
-  let refundKey: string | null = null;
-  if (part && payment) {
-    const moved = { used: -part.amountMinor, ...(isSent ? {} : { credited: part.amountMinor }) };
-    await moveMoney(trx, payment.reference, moved);
-    if (isSent) refundKey = (await createRefund(trx, payment, part, 'return')).refund_key;
-  }
+  const payment = payments.find(({ paid_hold }) => paid_hold);
+  const sent = payment && (await sendBack(trx, payment, wanted, earnedMinor));
+  const back = sent?.back ?? wanted;
   const entries = withoutZeros([
-    { account: `revenue:${currency}`, currency, amountMinor: -amountMinor },
-    ...(isSent
-      ? [...exchangeEntries(back, part), { account: `suspense:${part.currency}`, ...part }]
-      : await creditEntries(trx, accountId, back)),
+    { account: `revenue:${currency}`, currency, amountMinor: -back.amountMinor },
+    ...(sent?.entries ?? (await creditEntries(trx, accountId, back))),
     ...costs,
   ]);
   if (entries.length > 0)
     await transfer(trx, { operationKey: `${row.id}:returned`, kind: 'return', transactionId, entries });
-  return { amountMinor, to: isSent ? 'SOURCE' : 'WALLET', refundKey };
+  const { amountMinor } = back;
+  return { amountMinor, to: sent ? 'SOURCE' : 'WALLET', refundKey: sent?.refundKey ?? null };
+}
+
+/** By a refund of its payment; undefined where the gateway cannot send it: it is credited to the wallet. */
+async function sendBack(trx: WorldDb, payment: PaymentRow, wanted: Money, earnedMinor: bigint) {
+  const part = partOf(payment, wanted.amountMinor, earnedMinor);
+  const isSendable = part.amountMinor > 0n && part.amountMinor <= sendableMinor(payment);
+  const amountMinor = isSendable ? await earnedPart(trx, payment, part.amountMinor) : 0n;
+  const credited = isSendable ? {} : { credited: part.amountMinor };
+  await moveMoney(trx, payment.reference, { used: -part.amountMinor, ...credited });
+  if (!isSendable) return undefined;
+  const { refund_key: refundKey } = await createRefund(trx, payment, part, 'return');
+  const back = { amountMinor, currency: wanted.currency };
+  return {
+    ...{ back, refundKey },
+    entries: [...exchangeEntries(back, part), { account: `suspense:${part.currency}`, ...part }],
+  };
 }
 
 /** What of a payment stands for a part of what it earned, as the gateway can send it. */

@@ -1,6 +1,6 @@
 /**
- * Returns of unused eSIMs. A cancellation is on its row before it is sent. What it gives back is booked in the
- * transaction that records it. Rows are locked in the order of src/payments/store/lock-order.ts.
+ * Returns of unused eSIMs. A cancellation is on its row before it is sent. What it gives back is booked in
+ * the transaction that records it. Rows are locked in the order of src/payments/store/lock-order.ts.
  */
 import { sql, type Selectable } from 'kysely';
 import type { Page, PageQuery } from '../../domain/page.ts';
