@@ -43,8 +43,8 @@ export const REFUSAL_WORDS: Readonly<Record<ReturnRefusal, string>> = {
   REFUSED_BY_OPERATOR: 'we have refused it',
 };
 
-/** Returns of one request: each is a row and a workflow, written in one transaction of about a second. */
-export const MAX_RETURNS_AT_ONCE = 200;
+/** Returns of one request: each is a row and a workflow, written in one transaction of half a second. */
+export const MAX_RETURNS_AT_ONCE = 100;
 
 /**
  * What the supplier's word means. `try`: it may be unused, or cancelled already, and the attempt to cancel it
