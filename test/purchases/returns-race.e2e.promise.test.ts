@@ -1,4 +1,4 @@
-// Promise R1: returns that race the installation of their eSIM at random instants, while the supplier loses
+// Promise M14: returns that race the installation of their eSIM at random instants, while the supplier loses
 // answers and is busy, end in one of two ways: cancelled at the supplier and paid back once, or installed and
 // paid. Never both, never neither.
 import { expect, it } from 'vitest';

@@ -62,7 +62,7 @@ describe('returns', () => {
     });
     expect(many.status, many.text).toBe(202);
     expect(dataOf<{ items: unknown[] }>(many).items).toMatchObject([
-      { state: 'RETURNED', refusal: null },
+      { state: 'PENDING', refusal: null },
       { returnId: null, refusal: 'NOT_FOUND' },
     ]);
   });
