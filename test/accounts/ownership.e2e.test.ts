@@ -93,7 +93,8 @@ const CASES: Readonly<Record<string, Case>> = {
   // It is in use; that a stranger's return writes nothing: test/purchases/returns.e2e.test.ts.
   'POST /api/esim/{esimId}/returns': { body: () => ({}), own: 409, foreign: 403 },
   'POST /api/esim/returns': {
-    body: ({ esimId }) => ({ esimIds: [esimId] }),
+    // What it answers names the ids that it was sent; strangers' ids: test/purchases/returns.e2e.test.ts.
+    body: () => ({ esimIds: [`esim-${'0'.repeat(32)}`] }),
     own: 202,
     foreign: 'theirs',
   },

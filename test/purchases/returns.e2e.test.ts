@@ -103,6 +103,11 @@ describe('a return', () => {
       status: 403,
       body: { error: { code: 'NOT_YOUR_ESIM' } },
     });
+    const many = await stack.call('POST', '/api/esim/returns', {
+      key: stranger.account.apiKey,
+      body: { esimIds: [esimId] },
+    });
+    expect(many.body.data.items).toMatchObject([{ returnId: null, state: null, refusal: 'NOT_FOUND' }]);
     expect(await returnOf(esimId)).toEqual([]);
   });
 
