@@ -5,6 +5,7 @@
 import { AGENT_FAULTS } from './agent-faults.ts';
 import { DASHBOARD_FAULTS } from './dashboard-faults.ts';
 import { type Fault, faultsIn } from './fault.ts';
+import { RETURN_FAULTS } from './return-faults.ts';
 import { SHOP_FAULTS } from './shop-faults.ts';
 
 const CARRIER = 'test/purchases/carrier.workflow.test.ts';
@@ -575,6 +576,7 @@ export const FAULTS: readonly Fault[] = [
     ],
   }),
   ...DASHBOARD_FAULTS,
+  ...RETURN_FAULTS,
   ...SHOP_FAULTS,
   ...AGENT_FAULTS,
 ];
