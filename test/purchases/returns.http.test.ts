@@ -8,7 +8,13 @@ await api.shop.setBalance(1_000_000n, 'usd');
 afterAll(() => api.close());
 
 const ask = (path: string, more: Ask = {}): Promise<Reply> => api.ask(path, { key: 'usd', ...more });
-const dataOf = <Data>({ json }: Reply): Data => (json as { data: Data }).data;
+interface Data {
+  readonly returnId: string;
+  readonly amount: number;
+  readonly items: readonly unknown[];
+}
+
+const dataOf = ({ json }: Reply): Data => (json as { data: Data }).data;
 
 /** `smdpStatus`: what the supplier says of its profile. */
 async function bought(smdpStatus = 'RELEASED'): Promise<string> {
@@ -39,14 +45,16 @@ describe('returns', () => {
       example: 'unused eSIM',
     });
     expect(reply.status, reply.text).toBe(201);
-    const { returnId, amount } = dataOf<{ returnId: string; amount: number }>(reply);
+    const { returnId, amount } = dataOf(reply);
     expect(await api.shop.balance('usd')).toBe(beforeMinor + BigInt(Math.round(amount * 100)));
-    expect(dataOf(await ask(`/api/esim/returns/${api.idOf(returnId)}`, { example: 'returned' }))).toMatchObject({
+    expect(
+      dataOf(await ask(`/api/esim/returns/${api.idOf(returnId)}`, { example: 'returned' })),
+    ).toMatchObject({
       state: 'RETURNED',
       reason: 'The traveller stays at home',
     });
     const list = await ask('/api/esim/returns?state=RETURNED', { example: 'one return' });
-    expect(dataOf<{ items: unknown[] }>(list).items).toHaveLength(1);
+    expect(dataOf(list).items).toHaveLength(1);
   });
 
   it('of an installed eSIM are refused, and of many each has its line', async () => {
@@ -61,7 +69,7 @@ describe('returns', () => {
       example: 'two eSIMs',
     });
     expect(many.status, many.text).toBe(202);
-    expect(dataOf<{ items: unknown[] }>(many).items).toMatchObject([
+    expect(dataOf(many).items).toMatchObject([
       { state: 'PENDING', refusal: null },
       { returnId: null, refusal: 'NOT_FOUND' },
     ]);

@@ -44,8 +44,8 @@ export interface ReturnCommand {
 }
 
 /**
- * As it stands after a few seconds. Throws ESIM_NOT_FOUND, NOT_YOUR_ESIM, and RETURN_REFUSED where our rows or
- * the supplier do not allow it: then nothing was moved.
+ * As it stands after a few seconds. Throws ESIM_NOT_FOUND, NOT_YOUR_ESIM, and RETURN_REFUSED where our
+ * rows or the supplier do not allow it: then nothing was moved.
  */
 export async function requestReturn(
   deps: ReturnDeps,

@@ -2,7 +2,7 @@
  * What goes back for a returned eSIM: out of what its delivery has earned, to where it was paid from, or to
  * the wallet where the gateway cannot send it. The supplier's cost goes back to our balance there.
  */
-import { sql } from 'kysely';
+import { sql, type Selectable } from 'kysely';
 import { smaller, type Money } from '../../domain/money.ts';
 import type { RefundTarget } from '../../domain/states.ts';
 import { exchangeEntries, transfer, withoutZeros, type LedgerEntry } from '../../ledger/store/ledger.ts';
@@ -13,7 +13,7 @@ import type { PaymentRow } from '../../payments/store/payments.ts';
 import { createRefund } from '../../payments/store/refunds.ts';
 import { earnedPart, findEarnedMinor } from '../../payments/store/risk.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
-import type { ReturnRow } from './returns.ts';
+import type { ReturnsTable } from './tables.ts';
 
 interface GivenBack {
   /** In the price's currency: less than agreed where a bank has, or disputes, some of it. */
@@ -26,7 +26,7 @@ interface GivenBack {
 /** The caller has locked the payments and the purchase, and calls it once for a return. */
 export async function giveBack(
   trx: WorldDb,
-  row: ReturnRow,
+  row: Selectable<ReturnsTable>,
   payments: readonly PaymentRow[],
 ): Promise<GivenBack> {
   const { transaction_id: transactionId, currency, account_id: accountId } = row;
