@@ -9,7 +9,7 @@ import type { MailStops } from '../src/accounts/mail-stops.ts';
 import type { Mailer } from '../src/accounts/port.ts';
 import type { WebhookEngine, WebhookSweeper } from '../src/webhooks/engine.ts';
 import type { JobEngine } from '../src/jobs/engine.ts';
-import type { PurchaseEngine } from '../src/purchases/engine.ts';
+import type { PurchaseEngine, ReturnEngine } from '../src/purchases/engine.ts';
 import type { Pacer } from '../src/platform/rate-limiter.ts';
 import type { PaymentGateway } from '../src/payments/port.ts';
 import type { RateSource } from '../src/catalogue/port.ts';
@@ -40,6 +40,8 @@ export interface ActivityDeps {
   /** Sandbox only: a package whose refusals are wanted, so that they say nothing about the next purchase. */
   readonly forgetsShortageOf?: (packageCode: string) => boolean;
   readonly refundTimings: RefundTimings;
+  /** A supplier that does not say for so long will hardly answer soon: a person looks at the return. */
+  readonly returnReviewAfterMs: number;
   readonly unpaidLimits: UnpaidLimits;
   readonly priceLimits: PriceLimits;
   /** Applies the events left in the gateway's inbox; returns their number. */
@@ -73,6 +75,7 @@ export interface ActivityDeps {
   /** For the purchases of batches, and for what wakes a purchase or a payment. */
   readonly engine: Pick<PurchaseEngine, 'purchase' | 'checkSoon' | 'supplierAnnounced'>;
   readonly jobEngine: JobEngine;
+  readonly returnEngine: Pick<ReturnEngine, 'begin'>;
   /** What all batches together may begin, so that other purchases find the supplier's allowance free. */
   readonly batchPacer: Pacer;
   /** For batch repairs: what an operator may do, done by the workers. */

@@ -8,6 +8,7 @@ import type {
   WebhookActivities,
 } from '../workflows/contract.ts';
 import { deliver } from './purchases/deliver.ts';
+import { followReturn } from './purchases/follow-return.ts';
 import type { ActivityDeps } from './deps.ts';
 import { withFailures, withHeartbeat } from './failure.ts';
 import { createAlertActivities } from './operations/alerts.ts';
@@ -38,6 +39,7 @@ export function createActivities(deps: ActivityDeps): Activities {
       translated({
         deliver: (request: DeliverRequest) => deliver(deps, request),
         performAction: (actionId: string) => performAction(deps, actionId),
+        followReturn: (returnId: string) => followReturn(deps, returnId),
       }),
     ),
     gateway: withHeartbeat(translated(createGatewayActivities(deps))),

@@ -25,6 +25,7 @@ export const TIDY_WEBHOOKS_WORKFLOW = 'tidyWebhooks';
 export const RUN_JOB_WORKFLOW = 'runJob';
 export const SWEEP_JOBS_WORKFLOW = 'sweepJobs';
 export const RAISE_ALERTS_WORKFLOW = 'raiseAlerts';
+export const RETURN_ESIM_WORKFLOW = 'returnEsim';
 export const DELIVER_WEBHOOK_WORKFLOW = 'deliverWebhook';
 /** A delivery's title in the Temporal UI. */
 export const DELIVERY_SUMMARY = 'A message to a merchant: sent, and sent again, until it has arrived';
@@ -244,6 +245,21 @@ export interface SupplierActivities {
   readonly deliver: (request: DeliverRequest) => Promise<DeliveryResult>;
   /** For actions that ask the supplier. */
   readonly performAction: (actionId: string) => Promise<PerformedAction>;
+  /** Asks the supplier about a return, cancels there, and gives the money back. */
+  readonly followReturn: (returnId: string) => Promise<ReturnStep>;
+}
+
+/** Whose queue its step runs on; everything else is in its row. */
+export interface ReturnInput {
+  readonly returnId: string;
+  readonly supplier: string;
+}
+
+/** A return after a step. `line` is for people; `waitMs`: until the next step, null once it has ended. */
+export interface ReturnStep {
+  readonly line: string;
+  readonly waitMs: number | null;
+  readonly messages?: NewMessages;
 }
 
 /** Everything else is in its rows. */

@@ -33,6 +33,8 @@ import {
   type OrderActivities,
   type PaymentCheckState,
   type PerformedAction,
+  type ReturnInput,
+  type ReturnStep,
   type StepResult,
   type SupplierActivities,
 } from './contract.ts';
@@ -192,6 +194,21 @@ export function deliverOnce(vendors: Vendors, input: PurchaseInput): Promise<Del
     summary: 'Check the supplier again, and settle',
   });
   return orLost(supplier?.deliver(deliverRequest(input, 0)));
+}
+
+/** Two looks at the profile and a cancellation: up to 5 s each, behind the supplier's rate limit. */
+const RETURN_STEP_MS = 25_000;
+
+/** One step of a return. Undefined: its answer was lost. */
+export function followReturn({ supplier, returnId }: ReturnInput): Promise<ReturnStep | undefined> {
+  const steps = proxyActivities<SupplierActivities>({
+    taskQueue: supplierQueue(supplier),
+    heartbeatTimeout: HEARTBEAT_TIMEOUT_MS,
+    startToCloseTimeout: RETURN_STEP_MS,
+    retry: { maximumAttempts: 1 },
+    summary: 'Ask the supplier, cancel there, and give the money back',
+  });
+  return orLost(steps.followReturn(returnId));
 }
 
 /** One gateway check and its bookings, at most 5 s in the HTTP client for each try of the payment. */

@@ -23,6 +23,7 @@ import { reconciliation } from './baseline/reconciliation.ts';
 import { supplierOrders } from './baseline/supplier-orders.ts';
 import { walletEntries } from './baseline/wallet-entries.ts';
 import { webhooks } from './baseline/webhooks.ts';
+import { returns } from './baseline/returns.ts';
 import { readWorld, worldItself, type World } from './baseline/world.ts';
 
 /** In the order in which they need each other. Each grants the rights to write; all may be read. */
@@ -39,6 +40,7 @@ const everything = (world: World) => sql`
   ${jobs(world)}
   ${esims(world)}
   ${payments(world)}
+  ${returns(world)}
   ${webhooks(world)}
   ${operations(world)}
   ${reconciliation(world)}

@@ -37,6 +37,7 @@ export const AUDIT_FACTS = {
   reference: 'reference',
   requestId: 'request',
   requestsPerMinute: 'requests a minute',
+  returns: 'returns',
   revoked: 'keys revoked',
   revokedKeys: 'keys revoked',
   role: 'role',

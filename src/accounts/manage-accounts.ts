@@ -3,9 +3,17 @@ import { hasOwnLimit, type Plan } from '../domain/account.ts';
 import type { Clock } from '../domain/clock.ts';
 import { DomainError } from '../domain/errors.ts';
 import { makeId } from '../domain/ids.ts';
+import { formatMinor } from '../domain/money.ts';
 import type { AccountsDb } from '../platform/database/tables.ts';
 import { inTransaction } from '../platform/database/transactions.ts';
-import { insertAccount, lockAccountRow, updateAccount, type NewAccount } from './store/accounts.ts';
+import {
+  insertAccount,
+  lockAccountRow,
+  returnTermsOf,
+  updateAccount,
+  type NewAccount,
+  type ReturnTerms,
+} from './store/accounts.ts';
 import { writeAudit } from './store/audit.ts';
 
 export type CreateAccount = Omit<NewAccount, 'id' | 'enterpriseRequestsPerMinute'> & {
@@ -29,6 +37,8 @@ export interface ChangeAccountTerms {
   readonly requestsPerMinute?: number | undefined;
   /** true: its keys and members are refused until it is false again. What was begun continues. */
   readonly disabled?: boolean | undefined;
+  /** Of unused eSIMs; null: as the installation has it. */
+  readonly returns?: ReturnTerms | null | undefined;
   readonly reason: string;
 }
 
@@ -36,7 +46,7 @@ export interface ChangeAccountTerms {
 export async function changeAccountTerms(
   { db, clock }: { readonly db: AccountsDb; readonly clock: Clock },
   accountId: string,
-  { plan, requestsPerMinute, disabled, reason }: ChangeAccountTerms,
+  { plan, requestsPerMinute, disabled, returns, reason }: ChangeAccountTerms,
   actor: string,
   beforeDisabling: (trx: AccountsDb) => Promise<void> = () => Promise.resolve(),
 ): Promise<void> {
@@ -47,11 +57,14 @@ export async function changeAccountTerms(
       plan: row.plan,
       requestsPerMinute: row.enterprise_requests_per_minute,
       disabled: row.disabled_at !== null,
+      returns: textOf(returnTermsOf(row)),
     };
+    const terms = returns === undefined ? returnTermsOf(row) : returns;
     const wanted = {
       plan: plan ?? before.plan,
       requestsPerMinute: plan === undefined ? before.requestsPerMinute : (requestsPerMinute ?? null),
       disabled: disabled ?? before.disabled,
+      returns: textOf(terms),
     };
     const names = (Object.keys(before) as (keyof typeof before)[]).filter(
       (name) => before[name] !== wanted[name],
@@ -62,6 +75,9 @@ export async function changeAccountTerms(
       plan: wanted.plan,
       enterprise_requests_per_minute: wanted.requestsPerMinute,
       disabled_at: wanted.disabled ? (row.disabled_at ?? clock.now()) : null,
+      returns_allowed: terms?.allowed ?? null,
+      return_window_days: terms?.windowDays ?? null,
+      return_fee_bps: terms?.feeBps ?? null,
     });
     const changes = names.map((name) => [name, `${before[name] ?? 'none'} → ${wanted[name] ?? 'none'}`]);
     const detail = {
@@ -70,6 +86,13 @@ export async function changeAccountTerms(
     };
     await writeAudit(trx, { actor, action: 'account.change', subject: accountId, detail });
   });
+}
+
+/** For the audit log. */
+function textOf(terms: ReturnTerms | null): string | null {
+  if (terms === null) return null;
+  const { allowed, windowDays, feeBps } = terms;
+  return `${allowed ? 'allowed' : 'not allowed'}, ${windowDays} days, fee ${formatMinor(BigInt(feeBps))} %`;
 }
 
 export function noAccount(accountId: string): DomainError {

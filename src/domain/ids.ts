@@ -11,6 +11,7 @@ const PREFIXES = {
   batch: 'batch-',
   quote: 'quote-',
   checkout: 'checkout-',
+  return: 'return-',
   user: 'user-',
   invitation: 'inv-',
   channel: 'channel-',

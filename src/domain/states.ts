@@ -18,6 +18,7 @@ export const ATTENTION_REASONS = [
   'REFUND_NEEDS_ATTENTION',
   'REFUND_STUCK',
   'OTHER_PACKAGE_DELIVERED',
+  'RETURN_NEEDS_REVIEW',
 ] as const;
 export type AttentionReason = (typeof ATTENTION_REASONS)[number];
 
@@ -150,6 +151,10 @@ export const PURCHASE_EVENTS = [
   'installed',
   'profile-deleted',
   'install-link-revoked',
+  'return-requested',
+  'return-needs-review',
+  'return-refused',
+  'returned',
 ] as const;
 export type PurchaseEvent = (typeof PURCHASE_EVENTS)[number];
 
@@ -190,4 +195,33 @@ export const LEDGER_OPERATIONS = [
   'disputed',
   'dispute-settled',
   'reversal-settled',
+  'return',
 ] as const;
+
+/**
+ * Of the return of an unused eSIM. PENDING: the supplier is asked, and cancels it. NEEDS_REVIEW: the supplier
+ * does not say, so a person decides. REFUNDING: cancelled there, and its money is on its way back.
+ */
+export const RETURN_STATES = ['PENDING', 'NEEDS_REVIEW', 'REFUNDING', 'RETURNED', 'REFUSED'] as const;
+export type ReturnState = (typeof RETURN_STATES)[number];
+
+/** Why a return is refused: what it is about, in the words of docs/guides/returns.md. */
+export const RETURN_REFUSALS = [
+  'NOT_ALLOWED',
+  'NOT_DELIVERED',
+  'WINDOW_OVER',
+  'IN_PROGRESS',
+  'ALREADY_RETURNED',
+  'NOT_UNUSED',
+  'EXPIRED',
+  'CANCELLED',
+  'HAS_TOP_UPS',
+  'PAYMENT_DISPUTED',
+  'SUPPLIER_REFUSED',
+  'REFUSED_BY_OPERATOR',
+] as const;
+export type ReturnRefusal = (typeof RETURN_REFUSALS)[number];
+
+/** Where the money of a return goes. */
+export const REFUND_TARGETS = ['SOURCE', 'WALLET'] as const;
+export type RefundTarget = (typeof REFUND_TARGETS)[number];

@@ -6,6 +6,7 @@ export const WALLET_ENTRY_KINDS = [
   'RELEASE',
   'FUNDING',
   'REFUND',
+  'RETURN',
   'CREDIT',
   'WITHDRAWAL',
   'DISPUTE',
@@ -50,6 +51,8 @@ export function explainEntry(given: ExplainedEntry): string {
       return explainFunding(entry);
     case 'REFUND':
       return `Refund for ${what}, credited to the wallet`;
+    case 'RETURN':
+      return `Returned: ${what}`;
     case 'CREDIT':
       return packageName === null ? 'Credit from us' : `Credit from us for ${packageName}`;
     case 'WITHDRAWAL':

@@ -78,6 +78,8 @@ export interface ActionFacts {
   readonly hasDispute: boolean;
   /** Its time is over and the gateway still leaves it open. */
   readonly isLeftOpen: boolean;
+  /** Its eSIM is to be returned and a person decides: what goes back. */
+  readonly inReview?: (Money & { readonly returnId: string; readonly mayStillBeCancelled: boolean }) | null;
 }
 
 const SITUATION_OF = {
@@ -165,6 +167,17 @@ const RULES: Record<OperatorAction, ActionRule> = {
   cancel: {
     refusal: (facts) => fitsIf(facts.status !== 'FAILED' || facts.isLeftOpen || facts.holdsMoney),
     amount: (facts, money, asked) => (facts.holdsMoney ? whole(money.price, asked) : movesNone()),
+  },
+  'grant-return': {
+    refusal: ({ inReview, hasDispute }) => fitsIf(inReview != null && !hasDispute),
+    amount: ({ inReview = null }) => ({
+      amount: inReview && { amountMinor: inReview.amountMinor, currency: inReview.currency },
+    }),
+  },
+  // A cancellation that still arrives would leave the buyer with neither.
+  'refuse-return': {
+    refusal: ({ inReview }) => fitsIf(inReview?.mayStillBeCancelled === false),
+    amount: movesNone,
   },
   'settle-dispute': { refusal: (facts) => fitsIf(facts.hasDispute), amount: movesDisputed },
 };

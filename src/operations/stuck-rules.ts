@@ -3,7 +3,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../domain/clock.ts';
 import type { AttentionReason } from '../domain/states.ts';
 
 /** Finance's command. */
-type Command = 'replay' | 'credit' | 'cancel' | 'settle' | 'approve' | 'dismiss' | 'show';
+type Command = 'replay' | 'credit' | 'cancel' | 'settle' | 'return' | 'approve' | 'dismiss' | 'show';
 
 interface StuckRule {
   /** In words, for people. */
@@ -99,6 +99,10 @@ const RULES = {
     meaning: 'the supplier delivered another package than the one that was ordered',
     next: 'show: shows which; check-supplier takes it off the list once you have settled it with the buyer',
   },
+  'return-needs-review': {
+    meaning: 'an eSIM is to be returned, and the supplier does not say whether it is unused and cancelled',
+    next: 'return: gives the money back, with evidence that the supplier has cancelled it; otherwise refuse-return',
+  },
   'needs-attention': { meaning: 'needs attention for another reason', next: 'show: shows what happened' },
 } as const satisfies Record<string, StuckRule>;
 
@@ -180,6 +184,7 @@ const CLASS_OF_REASON = {
   // Listed by their refunds, not by the reason of the purchase.
   REFUND_NEEDS_ATTENTION: 'needs-attention',
   REFUND_STUCK: 'needs-attention',
+  RETURN_NEEDS_REVIEW: 'return-needs-review',
   OTHER_PACKAGE_DELIVERED: 'other-package-delivered',
   // Reasons of the list itself: overdue, and needs-attention is not set.
   NOT_ORDERED_IN_TIME: 'paid-not-delivered',

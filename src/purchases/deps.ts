@@ -2,8 +2,9 @@ import type { CatalogueDeps } from '../catalogue/deps.ts';
 import type { EsimDeps } from '../esims/read-esims.ts';
 import type { JobEngine } from '../jobs/engine.ts';
 import type { PaymentDeps } from '../payments/deps.ts';
-import type { PurchaseEngine } from './engine.ts';
+import type { PurchaseEngine, ReturnEngine } from './engine.ts';
 import type { PurchaseTimings } from './purchase.ts';
+import type { ReturnPolicy } from './returns/rules.ts';
 
 /** What the use cases of purchases work with, in one environment. */
 export interface PurchaseDeps extends CatalogueDeps, EsimDeps, PaymentDeps {
@@ -20,7 +21,10 @@ export interface PurchaseDeps extends CatalogueDeps, EsimDeps, PaymentDeps {
 
 export interface BatchDeps extends PurchaseDeps {
   readonly jobEngine: JobEngine;
+  readonly returnEngine: ReturnEngine;
   readonly settings: PurchaseDeps['settings'] & {
+    /** Where nothing else was agreed with an account. */
+    readonly returns: ReturnPolicy;
     readonly travellerEmails: {
       /** A mail server is set, and there are links to send. */
       readonly isAvailable: boolean;

@@ -12,3 +12,11 @@ export interface PurchaseEngine extends PaymentEngine {
   /** Wakes a purchase that waits for its supplier. After EngineUnavailable, call it again. */
   supplierAnnounced(transactionId: string): Promise<void>;
 }
+
+/** Runs returns of unused eSIMs to their end. */
+export interface ReturnEngine {
+  /** Starts its workflow, unless it runs. Where Temporal does not take it now, a sweep starts it soon. */
+  begin(row: { readonly id: string; readonly supplier: string; readonly account_id: string }): Promise<void>;
+  /** Waits for the end of its workflow, at most so long. */
+  waitFor(returnId: string, deadlineMs: number): Promise<void>;
+}

@@ -54,6 +54,9 @@ const PURCHASE_WORDS = new Map<string, Words>(
     'goodwill-credit': ['payment', 'Credited by us to the wallet'],
     installed: ['install', 'Installed on a device'],
     'profile-deleted': ['install', 'Deleted from its device'],
+    'return-requested': ['purchase', 'A return was asked for'],
+    'return-refused': ['purchase', 'The return was refused'],
+    returned: ['purchase', 'Returned: cancelled, and its money given back'],
     'install-link-revoked': ['install', 'The install link was revoked'],
   }),
 );

@@ -13,6 +13,7 @@ import {
   updateCheckoutSession,
 } from './acp/sessions.ts';
 import { buy } from './buy.ts';
+import { getReturn, getReturnTerms, listReturns, requestReturn, requestReturns } from './returns/returns.ts';
 import { getEsimTimeline } from './esim-timeline.ts';
 import { getSpending, getStatistics, listTopDestinations } from './figures/statistics.ts';
 import { listTransactions, confirmPayment, getTransaction } from './transactions.ts';
@@ -34,6 +35,11 @@ export const purchaseUseCases = {
   exportBatch,
   cancelBatch,
   getBatchSheets,
+  getReturnTerms,
+  requestReturn,
+  requestReturns,
+  listReturns,
+  getReturn,
   createCheckoutSession,
   getCheckoutSession,
   updateCheckoutSession,

@@ -35,6 +35,8 @@ export interface OurOrder {
   readonly agreedCostUsdE4: bigint;
   /** What the ledger has as cost. */
   readonly bookedCostUsdE4: bigint;
+  /** The supplier has cancelled it, and gave its cost back. */
+  readonly isReturned: boolean;
   readonly lastMovedAt: Date;
 }
 
@@ -48,7 +50,7 @@ export function compareOrders(
   const charged = lines.filter((line) => !line.isRefunded);
   const theirCostUsdE4 = costOf(charged, ours);
   const bookedUsdE4 = ours?.bookedCostUsdE4 ?? 0n;
-  const isDelivered = ours?.status === 'SUCCESS';
+  const isDelivered = ours?.status === 'SUCCESS' && !ours.isReturned;
   if (theirCostUsdE4 === bookedUsdE4 && charged.length === (isDelivered ? 1 : 0)) return decided(subject);
   const isOpen = ours?.status === 'PENDING' || ours?.status === 'PROCESSING';
   const movedAt = [...lines.flatMap((line) => line.at ?? []), ...(ours ? [ours.lastMovedAt] : [])];
@@ -77,7 +79,7 @@ function kindOf(
   charged: readonly SupplierLine[],
 ): DifferenceKind {
   if (!ours) return 'supplier-order-unknown';
-  if (ours.status !== 'SUCCESS') return 'supplier-order-unbooked';
+  if (ours.status !== 'SUCCESS' || ours.isReturned) return 'supplier-order-unbooked';
   if (charged.length > 1) return 'supplier-order-double';
   return lines.length === 0 ? 'supplier-order-missing' : 'supplier-cost-differs';
 }
@@ -109,6 +111,8 @@ export interface SupplierUse {
   readonly usedUsdE4: bigint;
   /** Of open purchases that were ordered. */
   readonly inFlightUsdE4: bigint;
+  /** Of returns that are being cancelled, or were of late: the supplier gives it back before we book it. */
+  readonly returningUsdE4: bigint;
 }
 
 /**
@@ -135,9 +139,11 @@ export function compareBalance(
   agreed: AgreedSum,
 ): { readonly verdict: Verdict; readonly agreed: AgreedSum } {
   const { before, balanceUsdE4, after } = reading;
+  const returningUsdE4 = larger(before.returningUsdE4, after.returningUsdE4);
   const read: AgreedSum = {
-    fromUsdE4: balanceUsdE4 + before.usedUsdE4,
-    toUsdE4: balanceUsdE4 + after.usedUsdE4 + larger(before.inFlightUsdE4, after.inFlightUsdE4),
+    fromUsdE4: balanceUsdE4 + before.usedUsdE4 - returningUsdE4,
+    toUsdE4:
+      balanceUsdE4 + after.usedUsdE4 + larger(before.inFlightUsdE4, after.inFlightUsdE4) + returningUsdE4,
   };
   const both: AgreedSum = {
     fromUsdE4: larger(read.fromUsdE4, agreed.fromUsdE4),

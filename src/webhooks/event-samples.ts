@@ -36,6 +36,13 @@ const SAMPLES: { readonly [Event in WebhookEvent]: WebhookFacts[Event] } = {
     activateTime: '2026-01-29T09:30:00.000Z',
     expiredTime: '2026-02-28T09:30:00.000Z',
   },
+  'esim.returned': {
+    returnId: `return-${'0'.repeat(32)}`,
+    ...SAMPLE_ESIM,
+    ...SAMPLE_MONEY,
+    feeMinor: 0n,
+    refundedTo: 'WALLET',
+  },
   'payment.received': {
     transactionId,
     purpose: 'purchase',

@@ -3,7 +3,7 @@
  * the facts it is made of, and the API reference.
  */
 import { z } from 'zod';
-import { ESIM_STATUSES, GATEWAY_METHODS, PAYMENT_PURPOSES } from '../domain/states.ts';
+import { ESIM_STATUSES, GATEWAY_METHODS, PAYMENT_PURPOSES, REFUND_TARGETS } from '../domain/states.ts';
 import { EXPIRY_NOTICE_DAYS, PURCHASE_EVENT_STATUSES, USAGE_THRESHOLDS, writeBody } from './event-rules.ts';
 
 /** ISO 8601, UTC, with milliseconds. */
@@ -23,12 +23,10 @@ const currency = z.string().meta({ example: 'NGN' });
 const gatewayReference = z.string().meta({ description: 'The gateway’s reference of the payment' });
 const own = {
   reference: textOrEmpty('Yours, of the purchase or funding'),
-  metadata: z
-    .record(z.string(), z.string())
-    .meta({
-      description: 'Yours, of the purchase or funding; `{}` if there is none',
-      example: { order: '1001' },
-    }),
+  metadata: z.record(z.string(), z.string()).meta({
+    description: 'Yours, of the purchase or funding; `{}` if there is none',
+    example: { order: '1001' },
+  }),
 };
 
 const esim = {
@@ -108,6 +106,18 @@ export const EVENTS = {
       expiredTime: textOrEmpty('ISO 8601; the end of validity'),
     }),
   },
+  'esim.returned': {
+    summary: 'An eSIM was returned',
+    when: 'When the supplier has cancelled an unused eSIM that you returned, and its money is in the wallet, or on its way to where it was paid from: then `payment.refunded` follows.',
+    data: z.object({
+      returnId: z.string().meta({ example: 'return-9b2e4c1d7f6a4a0c8e3d5b1f2a6c7d80' }),
+      ...esim,
+      amount: money('What goes back, without the fee'),
+      fee: money('What is kept of the price'),
+      currency,
+      refundedTo: z.enum(REFUND_TARGETS).meta({ description: 'Where it was paid from, or the wallet' }),
+    }),
+  },
   'payment.received': {
     summary: 'A payment arrived',
     when: 'When the payment gateway reports a payment that was not booked before, for a purchase or for the wallet.',
@@ -129,7 +139,7 @@ export const EVENTS = {
       gatewayReference,
       amount: money('The amount refunded'),
       currency,
-      refundedTo: z.enum(['SOURCE', 'WALLET']).meta({ description: 'Where it was paid from, or the wallet' }),
+      refundedTo: z.enum(REFUND_TARGETS).meta({ description: 'Where it was paid from, or the wallet' }),
       ...own,
     }),
   },

@@ -21,6 +21,7 @@ interface Things {
   readonly endpointId: string;
   readonly messageId: string;
   readonly batchId: string;
+  readonly returnId: string;
   readonly quoteId: string;
   readonly sessionId: string;
 }
@@ -101,6 +102,17 @@ const CASES: Readonly<Record<string, Case>> = {
   'GET /api/wallet/entries': { foreign: 'theirs' },
   'GET /api/esim/{esimId}/timeline': { foreign: 403 },
   'GET /api/esim/{esimId}': { foreign: 403 },
+  'GET /api/esim/{esimId}/return-terms': { foreign: 403 },
+  // It is in use; that a stranger's return writes nothing: test/purchases/returns.e2e.test.ts.
+  'POST /api/esim/{esimId}/returns': { body: () => ({}), own: 409, foreign: 403 },
+  'POST /api/esim/returns': {
+    // What it answers names the ids that it was sent; strangers' ids: test/purchases/returns.e2e.test.ts.
+    body: () => ({ esimIds: [`esim-${'0'.repeat(32)}`] }),
+    own: 202,
+    foreign: 'theirs',
+  },
+  'GET /api/esim/returns': { foreign: 'theirs' },
+  'GET /api/esim/returns/{returnId}': { foreign: 404 },
   'GET /api/esim/{esimId}/install': { foreign: 403 },
   'GET /api/esim/{esimId}/diagnosis': { foreign: 403 },
   'DELETE /api/esim/{esimId}/install/link': { foreign: 403 },
@@ -206,11 +218,18 @@ async function acquire(): Promise<Things> {
       ({ body }) => body.esimStatus === 'ACTIVE',
       { what: 'an eSIM in use' },
     );
+  const unused = await stack.call('POST', '/api/esim/buy', {
+    key,
+    body: { ...ESIM_BODY, packageCode: 'SIM-MANUAL-LIFE' },
+  });
+  const { esimId: unusedId } = unused.body.esimDetails;
+  const returned = await stack.call('POST', `/api/esim/${unusedId}/returns`, { key, body: {} });
   const eventId = String(letter!.headers['webhook-id']);
   const found = await stack.call('GET', `${MESSAGES}?eventId=${eventId}`, { key });
   const { items } = (found.body as unknown as { data: { items: { id: string }[] } }).data;
   return {
     batchId,
+    returnId: returned.body.data.returnId,
     quoteId: (quoted.body as unknown as { data: { quoteId: string } }).data.quoteId,
     transactionId: bought.body.transactionId,
     esimId,

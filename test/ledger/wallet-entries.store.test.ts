@@ -83,11 +83,12 @@ async function move(random: Random, id: string, accountId: string): Promise<void
       ['payment-received-late', 1n, 'gateway-clearing:paystack:USD'],
       ['refund-credited', 1n, 'suspense:USD'],
       ['credit-wallet', 1n, 'revenue:USD'],
+      ['return', 1n, 'revenue:USD'],
       ['refund-to-source', -1n, 'suspense:USD'],
       ['disputed', -1n, 'suspense:USD'],
       ['something-new', -1n, 'suspense:USD'],
     ] as const
-  )[random.below(7)]!;
+  )[random.below(8)]!;
   await transfer(books.world, {
     operationKey: `move:${id}`,
     kind,

@@ -66,7 +66,12 @@ const SHORT: Record<string, OperatorAction> = {
   credit: 'credit-wallet',
   cancel: 'cancel',
   settle: 'settle-dispute',
+  grant: 'grant-return',
+  refuse: 'refuse-return',
 };
+
+/** A return that a person decides, once no cancellation can arrive any more. */
+const REVIEW = { ...money, returnId: 'return-1', mayStillBeCancelled: false };
 
 /** The state, and what it allows. `*`: only with evidence, or as goodwill. */
 const TABLE: readonly (readonly [string, ActionFacts, string])[] = [
@@ -82,6 +87,12 @@ const TABLE: readonly (readonly [string, ActionFacts, string])[] = [
   ['delivered, not settled', { ...WALLET, isDelivered: true }, 'supplier retry'],
   ['the same through the gateway', { ...CARD, isDelivered: true }, 'gateway supplier retry'],
   ['delivered', DELIVERED, 'supplier credit*'],
+  ['a return in review', { ...DELIVERED, inReview: REVIEW }, 'supplier credit* grant* refuse'],
+  [
+    'a return in review whose cancellation may still arrive',
+    { ...DELIVERED, inReview: { ...REVIEW, mayStillBeCancelled: true } },
+    'supplier credit* grant*',
+  ],
   [
     'delivered, through the gateway',
     { ...DELIVERED, isThroughGateway: true },

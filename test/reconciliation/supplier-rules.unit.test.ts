@@ -24,6 +24,7 @@ const ours = (change: Partial<OurOrder> = {}): OurOrder => ({
   packageCode: 'ES-1',
   agreedCostUsdE4: 20_000n,
   bookedCostUsdE4: 20_000n,
+  isReturned: false,
   lastMovedAt: long,
   ...change,
 });
@@ -120,7 +121,9 @@ describe('the facts of a difference', () => {
 });
 
 describe('the balance', () => {
-  const use = (usedUsdE4: bigint, inFlightUsdE4 = 0n) => ({ usedUsdE4, inFlightUsdE4 });
+  const use = (usedUsdE4: bigint, inFlightUsdE4 = 0n, returningUsdE4 = 0n) => ({
+    ...{ usedUsdE4, inFlightUsdE4, returningUsdE4 },
+  });
   const quiet = (balanceUsdE4: bigint, usedUsdE4: bigint) => ({
     before: use(usedUsdE4),
     balanceUsdE4,

@@ -253,6 +253,7 @@ describe('the list of events', () => {
       'esim.usage_threshold',
       'esim.expiring',
       'esim.expired',
+      'esim.returned',
       'payment.received',
       'payment.refunded',
       'wallet.low_balance',

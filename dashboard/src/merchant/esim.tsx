@@ -40,6 +40,7 @@ import { readNumber } from '../ui/numbers.ts';
 import { CursorList } from '../ui/rows.tsx';
 import { Install, NoInstallDetails, Purchase } from './buy.tsx';
 import { ItemLink } from './item-link.tsx';
+import { ReturnSection } from './returns.tsx';
 import { useMembership, usePlace, useRead, useReads, usePages } from './place.ts';
 import { esimFilters } from './filters.ts';
 
@@ -162,6 +163,7 @@ export function EsimPage() {
                 <Text c="dimmed">{noTopUp(esim)}</Text>
               </Section>
             )}
+            {isDelivered(esim) && <ReturnSection esimId={esimId} />}
             {environment === 'test' && may('purchase') && isDelivered(esim) && <Sandbox esimId={esimId} />}
             <History esimId={esimId} />
           </>

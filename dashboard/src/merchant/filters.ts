@@ -17,6 +17,7 @@ export const ENTRY_KINDS: Readonly<Record<(typeof listWalletEntriesKind)[number]
   RELEASE: 'Given back',
   FUNDING: 'Funding',
   REFUND: 'Refund',
+  RETURN: 'Return',
   CREDIT: 'Credit',
   WITHDRAWAL: 'Withdrawal',
   DISPUTE: 'Dispute',

@@ -1,5 +1,6 @@
 /** Account and environment are part of each address, so that a link always shows the same. */
 import {
+  IconArrowBackUp,
   IconBuildingStore,
   IconChartBar,
   IconDeviceMobile,
@@ -65,6 +66,9 @@ export const merchantRoutes = [
       validateSearch: esimFilters,
     }),
     page('/esims/$esimId', () => import('./esim.tsx'), 'EsimPage'),
+    page('/returns', () => import('./returns.tsx'), 'ReturnsPage', {
+      staticData: { merchantPage: { label: 'Returns', icon: IconArrowBackUp } },
+    }),
     page('/purchases', () => import('./purchases.tsx'), 'PurchasesPage', {
       staticData: { merchantPage: { label: 'Purchases', icon: IconReceipt } },
       validateSearch: transactionFilters,

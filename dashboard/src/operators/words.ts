@@ -77,6 +77,17 @@ export const ACTIONS: Record<Action, ActionWords> = {
     does: 'Ends the purchase and refunds what was paid. A closed one stops waiting for money.',
     fields: ['evidence'],
   },
+  'grant-return': {
+    label: 'Give the return back',
+    does: 'Gives back the money of a return, because the supplier says that the eSIM is cancelled.',
+    fields: ['evidence'],
+    needsEvidence: true,
+  },
+  'refuse-return': {
+    label: 'Refuse the return',
+    does: 'Ends a return. The eSIM and the money stay as they are.',
+    fields: [],
+  },
   'settle-dispute': {
     label: 'Settle the dispute',
     does: 'Ends a dispute or reversal as won or lost.',
@@ -118,6 +129,7 @@ export const STUCK_CLASSES: Record<StuckClass, string> = {
   'message-undelivered': 'Webhook not delivered',
   'approval-waiting': 'Awaiting approval',
   'action-unfinished': 'Action not finished',
+  'return-needs-review': 'Return to decide',
   'needs-attention': 'Needs attention',
 };
 

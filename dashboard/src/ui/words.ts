@@ -36,6 +36,10 @@ export const EVENTS: Readonly<Record<ApiSchemas['BaseTransaction']['timeline'][n
   installed: 'Installed on a device',
   'profile-deleted': 'Deleted from its device',
   'install-link-revoked': 'Install link revoked',
+  'return-requested': 'A return was asked for',
+  'return-needs-review': 'The supplier does not answer about the return',
+  'return-refused': 'The return was refused',
+  returned: 'Returned: cancelled, and its money given back',
   'wallet-credited': 'The money is in the wallet',
   'owed-paid': 'What was owed is paid',
   'dispute-won': 'Dispute won',
@@ -66,6 +70,7 @@ export const OPERATIONS: Readonly<Record<Timeline['entries'][number]['operation'
   disputed: 'Put aside for a dispute',
   'dispute-settled': 'Dispute settled',
   'reversal-settled': 'Reversal settled',
+  return: 'Returned',
   OTHER: 'Other',
 };
 
@@ -108,6 +113,7 @@ export const ATTENTION: Readonly<Record<NonNullable<Timeline['attention']>['reas
   REFUND_NEEDS_ATTENTION: 'A refund waits for the buyer’s details',
   REFUND_STUCK: 'The gateway does not send a refund',
   OTHER_PACKAGE_DELIVERED: EVENTS['other-package-delivered'],
+  RETURN_NEEDS_REVIEW: EVENTS['return-needs-review'],
   OTHER: 'Another reason',
 };
 

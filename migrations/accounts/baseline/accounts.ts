@@ -26,6 +26,10 @@ const accountsAndKeys = () => sql`
     created_at timestamptz not null default now(),
     changed_at timestamptz not null default now(),
     disabled_at timestamptz,
+    -- What was agreed about returns of unused eSIMs; null: as the installation has it.
+    returns_allowed boolean,
+    return_window_days smallint check (return_window_days between 0 and 365),
+    return_fee_bps smallint check (return_fee_bps between 0 and 10000),
     constraint enterprise_carries_its_own_number
       check ((plan in (${membersOf(PLANS.filter(hasOwnLimit))})) = (enterprise_requests_per_minute is not null))
   );

@@ -16,7 +16,7 @@ export const walletEntries = ({ ownersRights }: World) => sql`
     -- before.
     booked_at timestamptz not null,
     kind text not null check (kind in
-      ('HOLD', 'RELEASE', 'FUNDING', 'REFUND', 'CREDIT', 'WITHDRAWAL', 'DISPUTE', 'ADJUSTMENT')),
+      ('HOLD', 'RELEASE', 'FUNDING', 'REFUND', 'RETURN', 'CREDIT', 'WITHDRAWAL', 'DISPUTE', 'ADJUSTMENT')),
     ledger_kind text not null,
     transaction_id text,
     amount_minor bigint not null,
@@ -37,6 +37,7 @@ export const walletEntries = ({ ownersRights }: World) => sql`
       when ledger_kind in ('disputed', 'dispute-settled', 'payment-reversed') then 'DISPUTE'
       when ledger_kind in ('fund', 'marked-paid', 'payment') or ledger_kind like 'payment-%' then 'FUNDING'
       when ledger_kind = 'refund-credited' then 'REFUND'
+      when ledger_kind = 'return' then 'RETURN'
       when ledger_kind = 'credit-wallet' then 'CREDIT'
       when ledger_kind = 'refund-to-source' then 'WITHDRAWAL'
       else 'ADJUSTMENT'

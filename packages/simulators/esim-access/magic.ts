@@ -16,6 +16,8 @@ export interface MagicRule {
   /** The eSIM is installed by the control interface only, and not some seconds after its delivery. */
   manualLife?: boolean;
   noTopUp?: boolean;
+  /** A cancellation is carried out and never answered, or is answered with a code that says nothing. */
+  cancel?: 'lose-answer' | 'silent';
   /** US dollars × 10,000 in place of MAGIC_PRICE_E4. */
   priceE4?: number;
 }
@@ -37,6 +39,8 @@ export const MAGIC_RULES: Readonly<Record<string, MagicRule>> = {
   'SIM-NEVER-ALLOCATE': { neverAllocate: true },
   'SIM-MANUAL-LIFE': { manualLife: true },
   'SIM-NO-TOPUP': { noTopUp: true },
+  'SIM-RETURN-LOSE-ANSWER': { manualLife: true, cancel: 'lose-answer' },
+  'SIM-RETURN-SILENT': { manualLife: true, cancel: 'silent' },
   'SIM-TOO-DEAR': { priceE4: 10_000_000_000 },
   // These choose what the gateway's simulator does. Here they are delivered, or refused to be refunded.
   'SIM-PAY-NOW': {},

@@ -271,11 +271,28 @@ export function toAccount(row: Selectable<AccountsTable>): Account {
   return { id, type, name, email, currency, plan, requestsPerMinute };
 }
 
+/** What was agreed about returns of unused eSIMs; null: as the installation has it. */
+export interface ReturnTerms {
+  readonly allowed: boolean;
+  /** After the delivery. */
+  readonly windowDays: number;
+  /** Of the price, in hundredths of a percent. */
+  readonly feeBps: number;
+}
+
+export const returnTermsOf = ({
+  returns_allowed: allowed,
+  return_window_days: windowDays,
+  return_fee_bps: feeBps,
+}: Pick<Selectable<AccountsTable>, 'returns_allowed' | 'return_window_days' | 'return_fee_bps'>) =>
+  allowed === null || windowDays === null || feeBps === null ? null : { allowed, windowDays, feeBps };
+
 export type FoundAccount = ReturnType<typeof toFoundAccount>;
 
 export const toFoundAccount = (row: Selectable<AccountsTable>) => ({
   ...toAccount(row),
   websiteUrl: row.website_url,
   disabledAt: row.disabled_at,
+  returns: returnTermsOf(row),
   createdAt: row.created_at,
 });

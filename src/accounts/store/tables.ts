@@ -55,6 +55,10 @@ export interface AccountsTable {
   website_url: string | null;
   /** By an operator: until it is null again, keys and members of the account are refused. */
   disabled_at: Generated<Date | null>;
+  /** What was agreed about returns of unused eSIMs; null: as the installation has it. */
+  returns_allowed: Generated<boolean | null>;
+  return_window_days: Generated<number | null>;
+  return_fee_bps: Generated<number | null>;
   created_at: Generated<Date>;
   changed_at: Generated<Date>;
 }

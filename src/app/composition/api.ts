@@ -15,6 +15,7 @@ import { createEvents, type Events } from '../../platform/telemetry/events.ts';
 import { createJobEngine } from '../temporal/job-engine.ts';
 import { createPayloadCodec } from '../../platform/temporal/payload-codec.ts';
 import { createPurchaseEngine } from '../temporal/purchase-engine.ts';
+import { createReturnEngine } from '../temporal/return-engine.ts';
 import { check, composeTerms, openConnections } from './connections.ts';
 import { systemClock, openAccounts, worldConfigs, type ProcessContext } from './context.ts';
 import { composeOps } from './ops-use-cases.ts';
@@ -130,6 +131,7 @@ function composeApiWorld(
     environment,
     engine: createPurchaseEngine(temporal, timings),
     jobEngine: createJobEngine(temporal, events.jobNotBegun),
+    returnEngine: createReturnEngine(temporal, events.returnNotBegun),
     webhookEngine: composeWebhookEngine(db, temporal, events),
     ...webhooks,
     completeBodies: (bodies, reader) => completeBodies({ db, installData }, bodies, reader),
@@ -181,6 +183,7 @@ function settingsOf({ config, secrets }: ProcessContext, world: WorldConfig): Wo
     topUpsFreshMs,
     closedPaymentFreshMs,
     priceLimits: world.priceLimits,
+    returns: config.returns,
     rateMaxAgeMs: config.rates.maxAgeMs,
     mobileMoneyCurrency: config.mobileMoneyCurrency,
     unpaidLimits: config.unpaidLimits,

@@ -24,6 +24,7 @@ import type { Events } from '../../platform/telemetry/events.ts';
 import { createJobEngine } from '../temporal/job-engine.ts';
 import type { TemporalClient } from '../../platform/temporal/connect.ts';
 import { createOperatorEngine, createPurchaseEngine } from '../temporal/purchase-engine.ts';
+import { createReturnEngine } from '../temporal/return-engine.ts';
 import { createWorkflowStates } from '../temporal/workflow-states.ts';
 import { composeTerms, openConnections } from './connections.ts';
 import { systemClock, type ProcessContext } from './context.ts';
@@ -61,6 +62,7 @@ export function composeWorkerWorld(context: ProcessContext, world: WorldConfig, 
       returnUrl: (reference) => `${context.config.publicUrl}/pay/return?key=${returnKeys.keyOf(reference)}`,
       ...(environment === 'test' && { scenarioOf, forgetsShortageOf: isMagic }),
       refundTimings: timings,
+      returnReviewAfterMs: timings.attentionAfterMs,
       unpaidLimits: context.config.unpaidLimits,
       priceLimits: world.priceLimits,
       applyInbox: () => applyInbox({ db, gateway, engine, events }),
@@ -72,6 +74,7 @@ export function composeWorkerWorld(context: ProcessContext, world: WorldConfig, 
       engine,
       repairs: composeRepairs({ db, engine, webhookEngine, timings, temporal, limits: approvalLimits }),
       jobEngine: createJobEngine(temporal, events.jobNotBegun),
+      returnEngine: createReturnEngine(temporal, events.returnNotBegun),
       batchPacer: redis.batchPacer(world),
       installUrl: (esimId) => installUrl({ db, installTokens }, esimId, READS_ALL),
       terms: composeTerms(context, environment),

@@ -38,6 +38,7 @@ import {
   priceLimitsOf,
   operationsOf,
   operationsSettings,
+  returnPolicyOf,
 } from './operations.ts';
 import { temporalOf, temporalSettings } from './temporal.ts';
 import {
@@ -209,6 +210,7 @@ function toConfig(s: Settings) {
     /** What MOBILE_MONEY is charged in; undefined: the method is not offered. */
     mobileMoneyCurrency: s.SIMWAY_MOBILE_MONEY_CURRENCY,
     /** By plan; those that the setting leaves out keep theirs. */
+    returns: returnPolicyOf(s),
     unpaidLimits: { ...DEFAULT_UNPAID_LIMITS, ...s.SIMWAY_UNPAID_PAYMENTS },
     worker: {
       maxCachedWorkflows: s.SIMWAY_WORKER_CACHED_WORKFLOWS,

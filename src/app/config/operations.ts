@@ -82,7 +82,26 @@ export const balanceLimitsOf = (s: z.output<z.ZodObject<typeof balanceSettings>>
   minimumUsdE4: s.SIMWAY_SUPPLIER_BALANCE_MINIMUM,
 });
 
+/** Returns of unused eSIMs, where nothing else is agreed. A month is what travellers expect. */
+export const returnSettings = {
+  SIMWAY_RETURNS: z.enum(['on', 'off']).default('on'),
+  SIMWAY_RETURN_WINDOW_DAYS: z.coerce.number().int().min(0).max(365).default(30),
+  SIMWAY_RETURN_FEE: z.coerce
+    .number()
+    .min(0)
+    .max(100)
+    .transform((percent) => Math.round(percent * 100))
+    .prefault(0),
+};
+
+export const returnPolicyOf = (s: z.output<z.ZodObject<typeof returnSettings>>) => ({
+  isAllowed: s.SIMWAY_RETURNS === 'on',
+  windowDays: s.SIMWAY_RETURN_WINDOW_DAYS,
+  feeBps: s.SIMWAY_RETURN_FEE,
+});
+
 export const operationsSettings = {
+  ...returnSettings,
   ...priceSettings,
   ...balanceSettings,
   SIMWAY_ADMIN_HOST: z.string().default('127.0.0.1'),

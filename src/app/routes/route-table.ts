@@ -24,6 +24,7 @@ import { confirmPaymentRoutes } from '../../purchases/http/confirm-payment.ts';
 import { esimTimelineRoutes } from '../../purchases/http/esim-timeline.ts';
 import { figuresRoutes } from '../../purchases/http/figures.ts';
 import { quoteRoutes } from '../../purchases/http/quotes.ts';
+import { returnRoutes } from '../../purchases/http/returns.ts';
 import { searchRoutes } from '../../purchases/http/search.ts';
 import { transactionRoutes } from '../../purchases/http/transactions.ts';
 import { sandboxRoutes } from '../../esims/http/sandbox.ts';
@@ -52,6 +53,7 @@ export function createRouteTable(info: {
     ...within('esims', esimRoutes),
     ...within('esims', installRoutes),
     ...within('purchases', batchRoutes),
+    ...within('purchases', returnRoutes),
     ...within('purchases', transactionRoutes),
     ...within('purchases', esimTimelineRoutes),
     ...within('figures', figuresRoutes(renderCache)),

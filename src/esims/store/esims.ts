@@ -220,6 +220,18 @@ export async function notifyOfTopUp(
   if (row && isMoving(row)) await change(trx, row, {}, now, pending);
 }
 
+/** It was returned, and its supplier has cancelled it. In the transaction that gives the money back. */
+export async function cancelEsim(
+  trx: WorldDb,
+  esimId: string,
+  now: Date,
+  pending: PendingMessages,
+): Promise<EsimRow> {
+  const row = await lockEsim(trx, esimId);
+  if (!row) throw new Error(`no eSIM ${esimId}`);
+  return isMoving(row) ? change(trx, row, { status: 'CANCELLED' }, now, pending) : row;
+}
+
 /** As many eSIMs at a time as one short transaction should lock. */
 const NOTICES_AT_ONCE = 100;
 

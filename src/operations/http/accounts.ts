@@ -10,12 +10,20 @@ import {
   isoTime,
   listSchema,
   money,
+  percent,
   text,
   count,
   namedObject,
   dataObject,
 } from '../../platform/http/answer-fields.ts';
-import { choiceField, countField, idParameter, reasonField, textField } from '../../platform/http/fields.ts';
+import {
+  amountField,
+  choiceField,
+  countField,
+  idParameter,
+  reasonField,
+  textField,
+} from '../../platform/http/fields.ts';
 import { MAX_ACCOUNT_REQUESTS_PER_MINUTE, MAX_EMAIL_CHARACTERS } from '../../platform/http/limits.ts';
 import { environmentField, operatorRoutes } from '../../platform/http/ops-route.ts';
 import {
@@ -71,11 +79,30 @@ const changeBody = z
       .describe(
         'true: keys and members of the account are refused within 5 s, in both environments, until it is false again. What was begun goes on',
       ),
+    returns: z
+      .object(
+        {
+          allowed: z.boolean('must be true or false').describe('Whether the account may return eSIMs'),
+          windowDays: countField({
+            ...{ min: 0, max: 365, example: 60 },
+            description: 'How many days after its delivery an eSIM can be returned',
+          }),
+          feePercent: amountField({
+            ...{ minMinor: 0n, maxMinor: 100_00n, example: 5 },
+            description: 'What is kept of the price, in percent',
+          }),
+        },
+        'must be an object or null',
+      )
+      .nullable()
+      .optional()
+      .describe('Of unused eSIMs, in place of what the installation has; null: as the installation has it'),
     reason: reasonField('Signed the contract, ticket 4711'),
   })
-  .refine(({ plan, disabled }) => plan !== undefined || disabled !== undefined, {
-    message: 'must hold plan or disabled',
-  })
+  .refine(
+    ({ plan, disabled, returns }) => plan !== undefined || disabled !== undefined || returns !== undefined,
+    { message: 'must hold plan, disabled or returns' },
+  )
   .refine(({ plan, requestsPerMinute }) => hasOwnLimit(plan) === (requestsPerMinute !== undefined), {
     path: ['requestsPerMinute'],
     message: 'is required with the plan ENTERPRISE, and only valid there',
@@ -93,6 +120,14 @@ const listed = z.object({
   requestsPerMinute: z.number().int(),
   balance: money('Of the wallet in this environment, without what is on hold'),
   disabledAt: isoTime('Null: the account works').nullable(),
+  returns: z
+    .object({
+      allowed: z.boolean(),
+      windowDays: count('After the delivery', 60),
+      feePercent: percent('What is kept of the price', 5),
+    })
+    .nullable()
+    .describe('What was agreed about returns of unused eSIMs; null: as the installation has it'),
   createdAt: isoTime('ISO 8601'),
 });
 
@@ -234,7 +269,12 @@ export const accountsRoutes: readonly Route<OperatorCases>[] = [
       'For both environments, whichever is named. Recorded under your name with your reason. Changes only the given fields; what is so already ' +
       'is not recorded again.',
     handle: async ({ cases, session, params, body }) =>
-      presentAccount(await cases.changeAccount(session, params.accountId, body)),
+      presentAccount(
+        await cases.changeAccount(session, params.accountId, {
+          ...body,
+          returns: body.returns && { ...body.returns, feeBps: Number(body.returns.feePercent) },
+        }),
+      ),
   }),
   accountRoutes.get(`${ONE_ACCOUNT}/members`, {
     permission: 'see',

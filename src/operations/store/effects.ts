@@ -35,6 +35,7 @@ import { earnedPart } from '../../payments/store/risk.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { markPaid, enqueuePaymentReceived } from '../../purchases/store/payment-bookings.ts';
 import { closeUnpaid, failPurchaseIn } from '../../purchases/store/purchases.ts';
+import { recordReturned, refuseReturn } from '../../purchases/store/returns.ts';
 import { newPendingMessages, subscribers } from '../../webhooks/store/messages.ts';
 import type { Ended } from '../rules.ts';
 import { settleDispute, setAttention, ensureAccount, formatMoney } from './dispute-settlement.ts';
@@ -54,6 +55,8 @@ export const EFFECTS: Record<OperatorAction, ActionEffect> = {
   'refund-to-source': refundToSource,
   'credit-wallet': creditWallet,
   cancel,
+  'grant-return': grantReturn,
+  'refuse-return': refuseReturnByHand,
   'settle-dispute': settleDispute,
 };
 
@@ -95,6 +98,29 @@ async function cancel(trx: WorldDb, action: ActionRow, subject: ActionSubject): 
 /** Whoever has the address of a payment page can still pay there until it expires. */
 const ifPaidLate = ({ payments }: ActionSubject): string =>
   payments.length === 0 ? '' : '; money that still comes is credited to the wallet';
+
+/** By the supplier's word to a person; otherwise as the step of the return would. */
+async function grantReturn(trx: WorldDb, _action: ActionRow, subject: ActionSubject): Promise<Ended> {
+  const { facts, transactionId } = subject;
+  if (!facts.inReview) return { refusal: 'DOES_NOT_FIT' };
+  const open = { id: facts.inReview.returnId, transaction_id: transactionId };
+  // The caller collects the pending messages of this purchase.
+  const returned = await recordReturned(trx, open, newPendingMessages());
+  if (!returned) return { refusal: 'DOES_NOT_FIT' };
+  const amount = { amountMinor: returned.amount_minor, currency: returned.currency };
+  return {
+    did: `returned: ${refundOf(amount, { facts: { ...facts, isThroughGateway: returned.refunded_to === 'SOURCE' } })}`,
+  };
+}
+
+async function refuseReturnByHand(trx: WorldDb, _action: ActionRow, subject: ActionSubject): Promise<Ended> {
+  const { facts, transactionId } = subject;
+  if (!facts.inReview) return { refusal: 'DOES_NOT_FIT' };
+  const open = { id: facts.inReview.returnId, transaction_id: transactionId };
+  return (await refuseReturn(trx, open, 'REFUSED_BY_OPERATOR'))
+    ? { did: 'the return is refused; nothing was given back' }
+    : { refusal: 'DOES_NOT_FIT' };
+}
 
 const refundOf = (amount: Money, { facts }: Pick<ActionSubject, 'facts'>): string =>
   `refund of ${formatMoney(amount)} to ${facts.isThroughGateway ? 'the original payment method' : 'the wallet'}`;

@@ -510,6 +510,9 @@ export async function closeRefund(
     select transaction_id, ${what}, ${refund.refund_key}::text
       from purchases where transaction_id = ${refund.transaction_id}`.execute(trx);
   await unflagRefunds(trx, refund.transaction_id);
+  await sql`
+    update returns set state = 'RETURNED', closed_at = clock_timestamp(), refunded_to = coalesce(${refundedTo}, refunded_to)
+     where refund_key = ${refund.refund_key} and state = 'REFUNDING'`.execute(trx);
   if (refundedTo === null) return true;
   const { reference, transaction_id: transactionId, amount_minor: amountMinor, currency } = refund;
   const message = {

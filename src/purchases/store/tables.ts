@@ -2,7 +2,15 @@ import type { PurchaseEvent } from '../../domain/states.ts';
 import type { ColumnType, Generated, GeneratedAlways, JSONColumnType } from 'kysely';
 import type { AccountCurrency } from '../../domain/money.ts';
 import type { Metadata, OwnDetails } from '../../domain/own-details.ts';
-import type { PackageType, PaymentMethod, PurchaseStatus, SupplierOrderState } from '../../domain/states.ts';
+import type {
+  PackageType,
+  PaymentMethod,
+  PurchaseStatus,
+  RefundTarget,
+  ReturnRefusal,
+  ReturnState,
+  SupplierOrderState,
+} from '../../domain/states.ts';
 import type { ChargeQuote } from '../../payments/rules.ts';
 import type { CancelReason, EmailStatus } from '../batches/rules.ts';
 import type { PurchaseInput } from '../purchase.ts';
@@ -38,6 +46,38 @@ export interface PurchasesTable {
   metadata: JSONColumnType<Metadata> | null;
   created_at: Date;
   updated_at: Generated<Date>;
+  closed_at: Date | null;
+}
+
+/** The return of an unused eSIM. All times are Postgres's. */
+export interface ReturnsTable {
+  id: string;
+  account_id: string;
+  esim_id: string;
+  transaction_id: string;
+  supplier: string;
+  state: Generated<ReturnState>;
+  price_minor: bigint;
+  fee_minor: bigint;
+  /** What goes back, or is to. */
+  amount_minor: bigint;
+  currency: AccountCurrency;
+  refunded_to: RefundTarget | null;
+  /** The refund at the gateway that carries it. */
+  refund_key: string | null;
+  refusal: ReturnRefusal | null;
+  reason: string | null;
+  requested_by: string;
+  /** The request that asked for several. */
+  batch_id: string | null;
+  in_flight_grace_ms: number;
+  cancel_attempts: Generated<number>;
+  cancel_send_before: Date | null;
+  /** Until then a cancellation that was sent may still take effect. */
+  cancel_settles_after: Date | null;
+  cancelled_at: Date | null;
+  next_check_at: Generated<Date>;
+  created_at: Generated<Date>;
   closed_at: Date | null;
 }
 
@@ -136,6 +176,7 @@ declare module '../../platform/database/tables.ts' {
     supplier_orders: SupplierOrdersTable;
     purchase_events: PurchaseEventsTable;
     quotes: QuotesTable;
+    returns: ReturnsTable;
     checkout_sessions: CheckoutSessionsTable;
   }
 }

@@ -19,6 +19,7 @@ type StoredOrder = Omit<OurOrderRow, 'listed'> & { readonly listedFrom: Date; re
 const ORDER_COLUMNS = sql`
   p.transaction_id as "transactionId", orders.ids as "supplierIds", p.package_type as "packageType", p.status,
   p.package_code as "packageCode", p.cost_usd_e4 as "agreedCostUsdE4", cost.booked_usd_e4 as "bookedCostUsdE4",
+  exists (select from returns r where r.transaction_id = p.transaction_id and r.cancelled_at is not null) as "isReturned",
   greatest(p.created_at, p.closed_at, cost.moved_at) as "lastMovedAt", coalesce(base.created_at, p.created_at) as "listedFrom",
   greatest(p.created_at, base.closed_at, base.created_at) as "listedTo"`;
 
@@ -113,7 +114,12 @@ export function readSupplierUse(db: WorldDb, supplier: string): Promise<Supplier
                 from ledger_entries where ledger_account_id = ${`supplier-prepaid:${supplier}:USD4`}) as "usedUsdE4",
              (select coalesce(sum(o.cost_usd_e4), 0)::int8
                 from purchases p join supplier_orders o using (transaction_id)
-               where p.status = 'PROCESSING' and o.supplier = ${supplier} and o.attempts > 0) as "inFlightUsdE4"`.execute(
+               where p.status = 'PROCESSING' and o.supplier = ${supplier} and o.attempts > 0) as "inFlightUsdE4",
+             (select coalesce(sum(p.cost_usd_e4), 0)::int8
+                from returns r join purchases p using (transaction_id)
+               where r.supplier = ${supplier}
+                 and (r.cancel_attempts > 0 and r.state in ('PENDING', 'NEEDS_REVIEW')
+                      or r.cancelled_at > clock_timestamp() - interval '15 minutes')) as "returningUsdE4"`.execute(
       trx,
     );
     return rows[0] as SupplierUse;

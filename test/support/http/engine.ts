@@ -1,6 +1,7 @@
 // The engine without Temporal: each purchase runs the real steps (activities) one after the other, once,
 // while its caller waits.
 import { createOrderActivities } from '../../../activities/purchases/orders.ts';
+import { followReturn } from '../../../activities/purchases/follow-return.ts';
 import { createGatewayActivities } from '../../../activities/index.ts';
 import type { ActivityDeps } from '../../../activities/deps.ts';
 import type { Environment } from '../../../src/domain/account.ts';
@@ -33,6 +34,7 @@ export function createTestEngine(
     webhooks: { secretBox },
     notices: { environment },
     returnUrl: (reference) => `https://simway.example.com/pay/return?key=${returnKeys.keyOf(reference)}`,
+    returnReviewAfterMs: 600_000,
   } as ActivityDeps;
   const orders = createOrderActivities(given);
   const gateway = createGatewayActivities(given);
@@ -76,6 +78,13 @@ export function createTestEngine(
   };
   return {
     ...engine,
+    /** One step, while the caller waits. */
+    returns: {
+      begin: async ({ id }: { readonly id: string }) => {
+        await followReturn({ ...given, engine }, id);
+      },
+      waitFor: () => Promise.resolve(),
+    },
     /** The payment was not made in time. */
     expire: async (
       transactionId: string,

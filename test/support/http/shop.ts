@@ -348,6 +348,7 @@ function createWorld(environment: Environment, databases: Databases, vendors: Te
     engine,
     // Batches are accepted and read here; tests of the steps carry them out.
     jobEngine: { begin: () => Promise.resolve() },
+    returnEngine: engine.returns,
     webhookEngine: { deliver: () => Promise.resolve() },
     supplierEvents: {
       source: { name: 'esim-access', readEvent },
@@ -374,6 +375,7 @@ function createWorld(environment: Environment, databases: Databases, vendors: Te
       priceLimits: PRICE_LIMITS,
       mobileMoneyCurrency: 'GHS',
       unpaidLimits: DEFAULT_UNPAID_LIMITS,
+      returns: { isAllowed: true, windowDays: 30, feeBps: 0 },
       travellerEmails: {
         get isAvailable() {
           return vendors.sendsEmails;

@@ -141,6 +141,16 @@ export function createTestSupplier(vendors: TestVendors): EsimSupplier {
             }
           : { outcome: 'unknown', detail: 'no answer' },
       ),
+    cancel: (esimTranNo) => {
+      const profile = profiles.get(esimTranNo);
+      const isUnused = profile?.smdpStatus === 'RELEASED';
+      if (isUnused) Object.assign(profile, { status: 'CANCELLED' });
+      return Promise.resolve(
+        isUnused
+          ? { outcome: 'done', value: null }
+          : { outcome: 'refused', reason: 'NOT_ALLOWED_IN_STATE', detail: 'in use' },
+      );
+    },
   };
   return supplier as EsimSupplier;
 }

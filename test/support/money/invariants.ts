@@ -25,6 +25,7 @@ interface PurchaseFacts {
   readonly hold_minor: string | bigint | null;
   readonly hold_account: string | null;
   readonly cost_booked: string | bigint | null;
+  readonly is_returned: boolean;
   readonly esim_status: string | null;
   readonly iccid: string | null;
   readonly top_up_iccid: string | null;
@@ -106,6 +107,7 @@ async function readPurchases(owner: Kysely<WorldDatabase>): Promise<PurchaseFact
                     p.transaction_id) as supplier_id,
            h.status as hold_status, h.amount_minor as hold_minor, h.account_id as hold_account,
            e.status as esim_status, e.iccid,
+           exists (select from returns r where r.transaction_id = p.transaction_id and r.cancelled_at is not null) as is_returned,
            (select sum(le.amount_minor) from ledger_transactions lt join ledger_entries le on le.ledger_transaction_id = lt.id
              where lt.transaction_id = p.transaction_id and le.ledger_account_id = 'supplier-cost:USD4') as cost_booked
       from purchases p
@@ -163,7 +165,10 @@ function supplierViolations(purchase: PurchaseFacts, entries: readonly SupplierO
     found.push(`${id} is SUCCESS, at the supplier ${entry.count} × ${entry.status}`);
   const iccid = purchase.package_type === 'BASE' ? purchase.iccid : purchase.top_up_iccid;
   if (iccid !== entry.esims[0]?.iccid) found.push(`${id} delivered another eSIM than the supplier holds`);
-  if (String(purchase.cost_booked ?? 0) !== String(entry.amount))
+  const isCancelled = entry.esims.every(({ esimStatus }) => esimStatus === 'CANCEL');
+  if (purchase.is_returned && !isCancelled)
+    found.push(`${id} is returned, but the supplier has not cancelled it`);
+  if (String(purchase.cost_booked ?? 0) !== String(purchase.is_returned ? 0 : entry.amount))
     found.push(`${id} cost ${entry.amount}, booked were ${purchase.cost_booked ?? 0}`);
   return found;
 }

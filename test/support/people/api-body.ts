@@ -37,6 +37,11 @@ export interface ApiBody {
   readonly esimStatus: string;
   readonly totalVolume: number;
   readonly data: {
+    /** Of a return. */
+    readonly returnId: string;
+    readonly amount: number;
+    readonly state: string;
+    readonly pagination: { readonly totalItems: number };
     readonly balance: number;
     readonly currency: string;
     readonly rate: number;

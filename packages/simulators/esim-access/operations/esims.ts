@@ -18,6 +18,7 @@ import {
   whole,
   type Params,
 } from '../errors.ts';
+import { magicRule } from '../magic.ts';
 import { withState, type FoundEsim } from '../esim-state.ts';
 import { eidOf, imsiOf, matchingIdOf, pinOf, pukOf, qrNameOf, replyTime } from '../numbers.ts';
 
@@ -210,10 +211,13 @@ export const esimOperations = {
   'esim/cancel': (context, params) => {
     if (context.faults.hits('cancelUnseen')) throw new SupplierError(UNSEEN_CODE);
     const esim = requireEsim(context, params);
+    const { cancel } = magicRule(esim.plan.packageCode) ?? {};
+    if (cancel === 'silent') throw new SupplierError(UNSEEN_CODE);
     if (esim.state.esimStatus !== 'GOT_RESOURCE' || esim.state.smdpStatus !== 'RELEASED') {
       throw new SupplierError('200002');
     }
-    return write(context, esim.row, stopped(esim, 'CANCEL'), esim.row.paid);
+    const done = write(context, esim.row, stopped(esim, 'CANCEL'), esim.row.paid);
+    return cancel === 'lose-answer' ? { ...done, loseAnswer: true } : done;
   },
   'esim/suspend': changing(suspended),
   'esim/unsuspend': changing((esim, context) => resumed(context, esim)),

@@ -28,6 +28,7 @@ not take 405 \`METHOD_NOT_ALLOWED\`.`;
 const TAGS = [
   { name: 'Catalogue', description: 'Regions and the packages sold in them' },
   { name: 'Purchases', description: 'Buying, topping up, and how purchases stand' },
+  { name: 'Returns', description: 'Unused eSIMs that you give back' },
   { name: 'eSIMs', description: 'What you own' },
   { name: 'Wallet', description: 'What you can spend' },
   { name: 'Papers', description: 'Statements, invoices, receipts, and whom they name' },

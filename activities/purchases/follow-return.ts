@@ -1,0 +1,119 @@
+/**
+ * One step of a return: asks the supplier whether the eSIM is unused, cancels it there, and then gives the
+ * money back. The supplier decides: it cancels only what no device has. What became of a cancellation whose
+ * answer was lost is asked, never assumed.
+ */
+import type { ReturnRefusal } from '../../src/domain/states.ts';
+import { createFence } from '../../src/platform/fence.ts';
+import { judgeProfile, returnPauseMs } from '../../src/purchases/returns/rules.ts';
+import {
+  beginCancelReturn,
+  leaseOverdueReturns,
+  loadReturn,
+  markForReview,
+  recordReturned,
+  refuseReturn,
+  scheduleReturn,
+} from '../../src/purchases/store/returns.ts';
+import { SEND_WITHIN_MS } from '../../src/purchases/store/supplier-orders.ts';
+import { messagesOf, newPendingMessages } from '../../src/webhooks/store/messages.ts';
+import type { ReturnStep } from '../../workflows/contract.ts';
+import type { ActivityDeps } from '../deps.ts';
+
+type OpenReturn = NonNullable<Awaited<ReturnType<typeof loadReturn>>>;
+
+/** What the supplier's word comes to. */
+type Heard =
+  | { readonly state: 'cancelled' }
+  | { readonly state: 'refused'; readonly refusal: ReturnRefusal }
+  | { readonly state: 'unknown'; readonly why: string };
+
+const ENDED = { line: 'This return has ended.', waitMs: null };
+
+export async function followReturn(deps: ActivityDeps, returnId: string): Promise<ReturnStep> {
+  const open = await loadReturn(deps.db, returnId);
+  if (!open || !['PENDING', 'NEEDS_REVIEW'].includes(open.state)) return ENDED;
+  const heard = await askSupplier(deps, open);
+  switch (heard.state) {
+    case 'cancelled':
+      return conclude(deps, open);
+    case 'refused':
+      await refuseReturn(deps.db, open, heard.refusal);
+      return { line: `Refused: ${heard.refusal}. Nothing was given back.`, waitMs: null };
+    case 'unknown':
+      return wait(deps, open, heard.why);
+  }
+}
+
+/** The money goes back, once. A refund at the gateway is sent by the purchase's own workflow. */
+async function conclude(deps: ActivityDeps, open: OpenReturn): Promise<ReturnStep> {
+  const pending = newPendingMessages();
+  const returned = await recordReturned(deps.db, open, pending);
+  if (!returned) return ENDED;
+  // What a crash leaves is found by the hourly sweep of refunds.
+  if (returned.refund_key !== null)
+    await deps.engine.checkSoon({ transactionId: open.transaction_id, purpose: 'purchase' });
+  return { line: `Returned: cancelled, and the money is given back.`, waitMs: null, ...messagesOf(pending) };
+}
+
+async function askSupplier(deps: ActivityDeps, open: OpenReturn): Promise<Heard> {
+  const { supplier } = deps;
+  if (open.supplier !== supplier.name) return unknown('for its supplier to be connected');
+  const first = await readVerdict(deps, open);
+  if (first === 'unknown') return SILENT;
+  // One that is cancelled already: the supplier says whether it gave the money back, when asked again.
+  if (first !== 'try' && first !== 'CANCELLED') return settled(open, first);
+  const fence = createFence(SEND_WITHIN_MS);
+  if (!(await beginCancelReturn(deps.db, open.id, supplier.effectTimeLimitMs))) return SILENT;
+  const cancelled = await supplier.cancel(open.esimTranNo, fence);
+  if (cancelled.outcome === 'done') return { state: 'cancelled' };
+  if (cancelled.outcome === 'unknown' || cancelled.reason !== 'NOT_ALLOWED_IN_STATE')
+    return unknown('for the supplier to say whether it is cancelled');
+  const since = await readVerdict(deps, open);
+  if (since === 'unknown') return SILENT;
+  return settled(open, since === 'try' ? 'SUPPLIER_REFUSED' : since);
+}
+
+async function readVerdict({ supplier }: ActivityDeps, { esimTranNo }: OpenReturn) {
+  const answer = await supplier.profile({ esimTranNo });
+  const isKnown = answer.outcome === 'done' && answer.value.state === 'ready';
+  return isKnown ? judgeProfile(answer.value.profile) : 'unknown';
+}
+
+/** A cancellation that was sent earlier may still arrive: nothing is refused before that. */
+function settled({ settlesInMs }: OpenReturn, refusal: ReturnRefusal): Heard {
+  return settlesInMs > 0
+    ? unknown('until a cancellation that was sent cannot arrive any more')
+    : { state: 'refused', refusal };
+}
+
+/** Asks again after a while; after a longer one a person looks as well. */
+async function wait(
+  { db, events, returnReviewAfterMs }: ActivityDeps,
+  open: OpenReturn,
+  why: string,
+): Promise<ReturnStep> {
+  const isInReview = open.state === 'NEEDS_REVIEW' || open.ageMs >= returnReviewAfterMs;
+  if (isInReview && open.state === 'PENDING') {
+    await markForReview(db, open);
+    events.purchaseNeedsAttention({ transactionId: open.transaction_id, reason: 'RETURN_NEEDS_REVIEW' });
+  }
+  const waitMs = returnPauseMs(open.ageMs, isInReview);
+  await scheduleReturn(db, open.id, waitMs);
+  return { line: `Waiting ${why}.`, waitMs };
+}
+
+/** Returns whose workflow is gone are begun again once their check is overdue for so long. */
+const OVERDUE_MS = 60_000;
+/** A few dozen starts a second; the next sweep takes the rest. */
+const MAX_BEGUN_PER_SWEEP = 100;
+
+/** Most runs find none: one statement each. */
+export async function beginOverdueReturns({ db, returnEngine }: ActivityDeps): Promise<number> {
+  const overdue = await leaseOverdueReturns(db, { forMs: OVERDUE_MS, limit: MAX_BEGUN_PER_SWEEP });
+  for (const row of overdue) await returnEngine.begin(row);
+  return overdue.length;
+}
+
+const unknown = (why: string): Heard => ({ state: 'unknown', why });
+const SILENT = unknown('for the supplier to say how the eSIM stands');

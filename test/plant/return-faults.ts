@@ -1,0 +1,27 @@
+// Faults in the return of unused eSIMs.
+import { type Fault, faultsIn } from './fault.ts';
+
+const RETURNS = 'test/purchases/returns.e2e.test.ts';
+const RETURN_ENDS = 'test/purchases/returns-ends.e2e.test.ts';
+
+export const RETURN_FAULTS: readonly Fault[] = [
+  ...faultsIn('activities/purchases/follow-return.ts', RETURNS, {
+    'a return is paid although the supplier refuses to cancel': [
+      "if (cancelled.outcome === 'done') return { state: 'cancelled' };",
+      "if (cancelled.outcome !== 'unknown') return { state: 'cancelled' };",
+    ],
+    'an installed eSIM is returned without asking the supplier': [
+      "if (first !== 'try' && first !== 'CANCELLED') return settled(open, first);",
+      "if (first !== 'try' && first !== 'CANCELLED') return { state: 'cancelled' };",
+    ],
+  }),
+  ...faultsIn('migrations/world/baseline/returns.ts', RETURNS, {
+    'an eSIM is returned after the window': [
+      "< clock_timestamp() then 'WINDOW_OVER'",
+      "< '-infinity' then 'WINDOW_OVER'",
+    ],
+  }),
+  ...faultsIn('src/purchases/store/return-money.ts', RETURN_ENDS, {
+    'a return keeps the cost that the supplier gave back': ['    ...costs,\n', ''],
+  }),
+];

@@ -1,0 +1,149 @@
+// Where the money of a return goes, and who ends one that the supplier says nothing about: the gateway, a
+// crash between the cancellation and the money, and operators.
+import { describe, expect, it } from 'vitest';
+import { newBuyer, timelineOf, untilClosed } from '../support/people/buyer.ts';
+import { EVIDENCE, newOperator } from '../support/people/operator-actions.ts';
+import { atGateway, buyThroughGateway } from '../support/money/payments.ts';
+import { reconcileNow } from '../support/money/payers.ts';
+import { until } from '../support/time/until.ts';
+import { soundStack } from '../support/world/sound-stack.ts';
+
+const stack = await soundStack({
+  supplier: { activateAfterMs: null },
+  env: {
+    SIMWAY_TEST_TIMINGS: JSON.stringify({
+      attentionAfterMs: 2_000,
+      inFlightGraceMs: 500,
+      refundCheckMaxMs: 500,
+    }),
+    SIMWAY_TEST_RECONCILE_SETTLE_MS: '1',
+  },
+});
+const buyer = await newBuyer(stack);
+const { account } = buyer;
+
+const giveBack = (esimId: string) =>
+  stack.call('POST', `/api/esim/${esimId}/returns`, { key: account.apiKey, body: {} });
+
+const returnOf = (esimId: string) =>
+  stack.owner.selectFrom('returns').selectAll().where('esim_id', '=', esimId).executeTakeFirst();
+
+const untilState = (esimId: string, state: string) =>
+  until(
+    () => returnOf(esimId),
+    (row) => row?.state === state,
+    { what: `a return ${state}`, withinMs: 20_000 },
+  );
+
+async function bought(code = 'SIM-MANUAL-LIFE') {
+  const { body } = await buyer.buy(code);
+  const purchase = await untilClosed(stack, body.transactionId);
+  return {
+    esimId: purchase.esim_id,
+    transactionId: purchase.transaction_id,
+    priceMinor: purchase.price_minor,
+  };
+}
+
+/** As our worker would have, just before it died. */
+async function cancelAtSupplier(esimId: string): Promise<void> {
+  const { esim_tran_no: esimTranNo } = await stack.owner
+    .selectFrom('esims')
+    .select('esim_tran_no')
+    .where('id', '=', esimId)
+    .executeTakeFirstOrThrow();
+  const answer = await fetch(`${stack.supplierUrl}/api/v1/open/esim/cancel`, {
+    method: 'POST',
+    headers: { 'RT-AccessCode': 'test-access', 'Content-Type': 'application/json' },
+    body: JSON.stringify({ esimTranNo }),
+  });
+  expect(await answer.json()).toMatchObject({ success: true });
+}
+
+describe('the money of a return', () => {
+  it('goes back over the gateway that it was paid through', async () => {
+    const { transactionId, reference } = await buyThroughGateway(stack, account, {
+      packageCode: 'SIM-MANUAL-LIFE',
+    });
+    await atGateway(stack, reference, 'pay');
+    const purchase = await untilClosed(stack, transactionId);
+    expect(purchase.status).toBe('SUCCESS');
+    const beforeMinor = await buyer.balanceMinor();
+    const { body, text } = await giveBack(purchase.esim_id);
+    expect(['REFUNDING', 'RETURNED'], text).toContain(body.data.state);
+    expect(await untilState(purchase.esim_id, 'RETURNED')).toMatchObject({ refunded_to: 'SOURCE' });
+    const [refund] = await stack.owner
+      .selectFrom('refunds')
+      .selectAll()
+      .where('transaction_id', '=', transactionId)
+      .execute();
+    expect(refund).toMatchObject({ status: 'DONE', amount_minor: purchase.price_minor });
+    expect(await buyer.balanceMinor()).toBe(beforeMinor);
+    expect(await timelineOf(stack, transactionId)).toEqual(expect.arrayContaining(['returned', 'refunded']));
+  });
+
+  it('is given once, also where we die between the cancellation and the money', async () => {
+    const { esimId, priceMinor } = await bought();
+    const beforeMinor = await buyer.balanceMinor();
+    await stack.stopWorker();
+    expect((await giveBack(esimId)).body.data.state).toBe('PENDING');
+    await cancelAtSupplier(esimId);
+    await stack.startWorker();
+    await untilState(esimId, 'RETURNED');
+    expect(await buyer.balanceMinor()).toBe(beforeMinor + priceMinor);
+  }, 90_000);
+
+  it('agrees with the supplier’s list and balance', async () => {
+    await reconcileNow(stack);
+    const open = await stack.owner
+      .selectFrom('reconciliation_differences')
+      .select(['kind', 'subject'])
+      .where('closed_at', 'is', null)
+      .where('kind', '<>', 'supplier-balance-differs')
+      .execute();
+    expect(open).toEqual([]);
+  });
+});
+
+describe('a return that the supplier says nothing about', () => {
+  const operator = newOperator(stack);
+
+  it('is given by a person with evidence, once', async () => {
+    const { esimId, transactionId, priceMinor } = await bought('SIM-RETURN-SILENT');
+    await giveBack(esimId);
+    await untilState(esimId, 'NEEDS_REVIEW');
+    const beforeMinor = await buyer.balanceMinor();
+    expect(await operator.act(transactionId, 'grant-return')).toMatchObject({ code: 'EVIDENCE_NEEDED' });
+    const granted = await operator.act(transactionId, 'grant-return', { evidence: EVIDENCE });
+    expect(granted).toMatchObject({ outcome: 'done' });
+    const again = { evidence: EVIDENCE, actionKey: 'another' };
+    expect(await operator.act(transactionId, 'grant-return', again)).toMatchObject({ code: 'DOES_NOT_FIT' });
+    expect(await buyer.balanceMinor()).toBe(beforeMinor + priceMinor);
+    expect(await returnOf(esimId)).toMatchObject({ state: 'RETURNED' });
+    // What the person has read at the supplier.
+    const { iccid } = await stack.owner
+      .selectFrom('esims')
+      .select('iccid')
+      .where('id', '=', esimId)
+      .executeTakeFirstOrThrow();
+    await fetch(`${stack.supplierControlUrl}/esims/${iccid}`, {
+      method: 'PUT',
+      body: JSON.stringify({ esimStatus: 'CANCEL' }),
+    });
+  });
+
+  it('is refused by a person only once no cancellation can arrive any more', async () => {
+    const { esimId, transactionId } = await bought('SIM-RETURN-SILENT');
+    await giveBack(esimId);
+    await untilState(esimId, 'NEEDS_REVIEW');
+    const beforeMinor = await buyer.balanceMinor();
+    expect(await operator.act(transactionId, 'refuse-return')).toMatchObject({ code: 'DOES_NOT_FIT' });
+    await until(
+      () => operator.act(transactionId, 'refuse-return'),
+      ({ outcome }) => outcome === 'done',
+      { what: 'a refusal that fits', withinMs: 60_000, everyMs: 500 },
+    );
+    expect(await returnOf(esimId)).toMatchObject({ state: 'REFUSED', refusal: 'REFUSED_BY_OPERATOR' });
+    expect(await buyer.balanceMinor()).toBe(beforeMinor);
+  }, 90_000);
+});
