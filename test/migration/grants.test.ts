@@ -61,7 +61,7 @@ const WORLD = [
   'install_links: DELETE, INSERT, SELECT',
   'invoices: SELECT',
   'job_rows: INSERT, SELECT, UPDATE(attempts closed_at detail email email_attempts email_closed_at email_due_at email_next_at email_status next_at status terms)',
-  'jobs: INSERT, SELECT, UPDATE(all_begun_at closed_at decided_at decided_by done next_check_at refused skipped status stop_asked_at unknown)',
+  'jobs: INSERT, SELECT, UPDATE(all_begun_at cancel_reason closed_at decided_at decided_by done next_check_at refused skipped started_total_minor status stop_asked_at unknown)',
   'key_budgets: DELETE, INSERT, SELECT, UPDATE',
   'kysely_migration: SELECT',
   'kysely_migration_lock: SELECT',

@@ -298,6 +298,8 @@ describe('the answers', () => {
     [`${BATCHES}/${BATCH_ID}`, { key }, 200],
     [`${BATCHES}/${BATCH_ID}`, { key: 'usd' }, 404],
     [`${BATCHES}/${BATCH_ID}/csv`, { key }, 200],
+    [`${BATCHES}/${BATCH_ID}/sheets`, { key }, 200],
+    [`${BATCHES}/${BATCH_ID}/cancel`, { key, method: 'POST', body: {} }, 409],
     ['/api/settings/exchange-rate', {}, 200],
     ['/api/openapi.json', {}, 200],
     ...WEBHOOK_ASKS,

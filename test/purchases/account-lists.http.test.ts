@@ -48,6 +48,8 @@ describe('the wallet', () => {
           transactionId: bought.transactionId,
           packageName: 'Nigeria 5GB 30Days',
           description: 'Paid for Nigeria 5GB 30Days',
+          reference: '',
+          metadata: {},
         },
         {
           id: 'entry-1',
@@ -60,6 +62,8 @@ describe('the wallet', () => {
           transactionId: null,
           packageName: null,
           description: 'Wallet funded by us',
+          reference: '',
+          metadata: {},
         },
       ],
       nextCursor: '',
@@ -88,7 +92,7 @@ describe('the wallet', () => {
     expect(headers['content-disposition']).toBe('attachment; filename="wallet-entries.csv"');
     const lines = text.split('\r\n');
     expect(lines[0]).toMatch(/^id,at,kind,amount,/);
-    expect(lines[2]).toMatch(/^entry-1,\d{4}-.*,FUNDING,50000\.00,NGN,50000\.00,,,,Wallet funded by us$/);
+    expect(lines[2]).toMatch(/^entry-1,\d{4}-.*,FUNDING,50000\.00,NGN,50000\.00,,,,Wallet funded by us,,$/);
     const both = await api.ask('/api/wallet/entries', { key: 'ngn', headers: { accept: '*/*' } });
     expect(both.headers['content-type']).toMatch(/^application\/json/);
   });

@@ -382,7 +382,7 @@ function Order({
         <Text size="sm">
           {isLater
             ? `All ${what} together cost ${price} today. They are bought at the prices of that time. If they cost more than today, or more than the wallet has then, nothing is bought.`
-            : `All ${what} together cost ${price}. A delivered eSIM cannot be returned.`}
+            : `All ${what} together cost ${price}.`}
         </Text>
       </ConfirmButton>
     </Group>

@@ -75,8 +75,9 @@ export async function readContract(
       const isText =
         response.content['application/json'] === undefined ||
         (reply.headers['content-type'] ?? '').startsWith('text/csv');
-      const content = response.content[isText ? 'text/csv' : 'application/json'];
-      if (!content) return 'neither JSON nor CSV is documented';
+      const type = response.content['text/html'] ? 'text/html' : 'text/csv';
+      const content = response.content[isText ? type : 'application/json'];
+      if (!content) return 'neither JSON, CSV nor a page is documented';
       const missing = Object.keys(response.headers ?? {}).filter(
         (name) =>
           name !== 'Idempotent-Replayed' &&
