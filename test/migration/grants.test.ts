@@ -44,7 +44,10 @@ const grantsOf = (schema: string, role: string): Promise<string[]> =>
 
 const WORLD = [
   'account_taxes: DELETE, INSERT, SELECT, UPDATE',
+  'alert_channels: DELETE, INSERT, SELECT, UPDATE(url_sealed)',
+  'alert_messages: DELETE, INSERT, SELECT, UPDATE(attempts failure next_attempt_at sent_at)',
   'billing_details: INSERT, SELECT, UPDATE',
+  'buyer_details: INSERT, SELECT, UPDATE(customer_email)',
   'checkout_sessions: INSERT, SELECT, UPDATE(canceled_at quote_id updated_at)',
   'company_details: INSERT, SELECT',
   'disputes: INSERT, SELECT, UPDATE',
@@ -72,6 +75,8 @@ const WORLD = [
   'month_closings: DELETE, INSERT(asked_by month), SELECT, UPDATE(invoiced_at)',
   'notices: DELETE, INSERT, SELECT, UPDATE(attempts next_attempt_at sent_at)',
   'operator_actions: INSERT, SELECT, UPDATE(account_id amount_minor approved_by closed_at currency decision_reason detail expires_at person_key refusal status worth_currency worth_minor)',
+  'operator_alerts: DELETE, INSERT, SELECT, UPDATE(closed_at detail ending_since told_at)',
+  'package_shortages: DELETE, INSERT, SELECT, UPDATE',
   'package_top_up_checks: INSERT, SELECT, UPDATE',
   'package_top_ups: DELETE, INSERT, SELECT, UPDATE',
   'package_versions: INSERT, SELECT, UPDATE',
@@ -93,8 +98,12 @@ const WORLD = [
   'refused_transaction_ids: DELETE, INSERT, SELECT',
   'regions: INSERT, SELECT, UPDATE',
   'retired_transaction_ids: INSERT, SELECT',
+  'return_hosts: DELETE, INSERT, SELECT, UPDATE',
+  'returns: INSERT, SELECT, UPDATE(amount_minor cancel_attempts cancel_send_before cancel_settles_after cancelled_at closed_at next_check_at refund_key refunded_to refusal state)',
   'revisions: INSERT, SELECT, UPDATE',
   'set_rates: INSERT, SELECT',
+  'supplier_balance_checks: USAGE',
+  'supplier_balances: DELETE, INSERT, SELECT',
   'supplier_events: DELETE, INSERT, SELECT, UPDATE',
   'supplier_orders: INSERT, SELECT, UPDATE(attempts cancel_send_before cancel_settles_after closed_at delivered_package_code delivered_volume_bytes earlier_settles_after first_sent_at last_sent_at order_no refused_detail refused_reason searched_until send_before settles_after state withdrawing_since)',
   'wallet_entries: SELECT',
@@ -137,7 +146,7 @@ const ACCOUNTS = [
  */
 const SHARED = [
   'access_grants: SELECT(confirmed_at confirmed_by email given_at given_by)',
-  'accounts: SELECT(email id name plan)',
+  'accounts: SELECT(email id name plan return_fee_bps return_window_days returns_allowed type)',
   'audit_log: INSERT(action actor detail subject)',
 ];
 

@@ -152,6 +152,7 @@ const COMMANDS: Readonly<Record<string, string>> = {
   credit: ACTIONS['credit-wallet'].label,
   cancel: ACTIONS.cancel.label,
   settle: ACTIONS['settle-dispute'].label,
+  return: ACTIONS['grant-return'].label,
   approve: APPROVE,
   dismiss: IGNORE_EVENT,
   show: 'Timeline',
@@ -161,12 +162,13 @@ const COMMANDS: Readonly<Record<string, string>> = {
 const NAMED: Readonly<Record<string, string>> = {
   replay: REPLAY.label,
   'mark-paid': ACTIONS['mark-paid'].label,
+  'refuse-return': ACTIONS['refuse-return'].label,
 };
 
 /** `replay: checks the gateway` → `Retry: checks the gateway`. Every action has the name of its button. */
 export function nextStep(nextAction: string): string {
   const [, command = '', text = ''] = /^(\w+): (.*)$/.exec(nextAction) ?? [];
-  const named = text.replaceAll(/\b(?:replay|mark-paid)\b/g, (name) => `“${NAMED[name] ?? name}”`);
+  const named = text.replaceAll(/\b(?:replay|mark-paid|refuse-return)\b/g, (name) => `“${NAMED[name] ?? name}”`);
   return command === '' ? nextAction : `${COMMANDS[command] ?? command}: ${named}`;
 }
 
