@@ -114,6 +114,7 @@ const (
 	CreateWebhookEndpointRequestEventsEsimExpired        CreateWebhookEndpointRequestEvents = "esim.expired"
 	CreateWebhookEndpointRequestEventsEsimExpiring       CreateWebhookEndpointRequestEvents = "esim.expiring"
 	CreateWebhookEndpointRequestEventsEsimPurchased      CreateWebhookEndpointRequestEvents = "esim.purchased"
+	CreateWebhookEndpointRequestEventsEsimReturned       CreateWebhookEndpointRequestEvents = "esim.returned"
 	CreateWebhookEndpointRequestEventsEsimStatusChanged  CreateWebhookEndpointRequestEvents = "esim.status_changed"
 	CreateWebhookEndpointRequestEventsEsimUsageThreshold CreateWebhookEndpointRequestEvents = "esim.usage_threshold"
 	CreateWebhookEndpointRequestEventsPackageChanged     CreateWebhookEndpointRequestEvents = "package.changed"
@@ -165,6 +166,8 @@ const (
 	ErrorCodeKeyBudgetExceeded            ErrorCode = "KEY_BUDGET_EXCEEDED"
 	ErrorCodeMethodNotAllowed             ErrorCode = "METHOD_NOT_ALLOWED"
 	ErrorCodeMissingRegionCode            ErrorCode = "MISSING_REGION_CODE"
+	ErrorCodeMonthAlreadyClosed           ErrorCode = "MONTH_ALREADY_CLOSED"
+	ErrorCodeMonthNotClosable             ErrorCode = "MONTH_NOT_CLOSABLE"
 	ErrorCodeNotFound                     ErrorCode = "NOT_FOUND"
 	ErrorCodeNotYourEsim                  ErrorCode = "NOT_YOUR_ESIM"
 	ErrorCodePackageNotFound              ErrorCode = "PACKAGE_NOT_FOUND"
@@ -185,6 +188,8 @@ const (
 	ErrorCodeReferenceAlreadyUsed         ErrorCode = "REFERENCE_ALREADY_USED"
 	ErrorCodeRegionNotFound               ErrorCode = "REGION_NOT_FOUND"
 	ErrorCodeRequestTimeout               ErrorCode = "REQUEST_TIMEOUT"
+	ErrorCodeReturnNotFound               ErrorCode = "RETURN_NOT_FOUND"
+	ErrorCodeReturnRefused                ErrorCode = "RETURN_REFUSED"
 	ErrorCodeReturnURLNotAllowed          ErrorCode = "RETURN_URL_NOT_ALLOWED"
 	ErrorCodeSandboxActionRefused         ErrorCode = "SANDBOX_ACTION_REFUSED"
 	ErrorCodeSecondFactorRequired         ErrorCode = "SECOND_FACTOR_REQUIRED"
@@ -294,6 +299,12 @@ const (
 	EsimPurchasedDataStatusSuccess    EsimPurchasedDataStatus = "SUCCESS"
 )
 
+// Defines values for EsimReturnedDataRefundedTo.
+const (
+	EsimReturnedDataRefundedToSource EsimReturnedDataRefundedTo = "SOURCE"
+	EsimReturnedDataRefundedToWallet EsimReturnedDataRefundedTo = "WALLET"
+)
+
 // Defines values for EsimStatusChangedDataFrom.
 const (
 	EsimStatusChangedDataFromActive    EsimStatusChangedDataFrom = "ACTIVE"
@@ -332,6 +343,7 @@ const (
 	EventNameEsimExpired        EventName = "esim.expired"
 	EventNameEsimExpiring       EventName = "esim.expiring"
 	EventNameEsimPurchased      EventName = "esim.purchased"
+	EventNameEsimReturned       EventName = "esim.returned"
 	EventNameEsimStatusChanged  EventName = "esim.status_changed"
 	EventNameEsimUsageThreshold EventName = "esim.usage_threshold"
 	EventNamePackageChanged     EventName = "package.changed"
@@ -387,10 +399,31 @@ const (
 	FundingStatusSuccess FundingStatus = "SUCCESS"
 )
 
+// Defines values for InvoiceDataKind.
+const (
+	InvoiceDataKindCreditNote InvoiceDataKind = "CREDIT_NOTE"
+	InvoiceDataKindInvoice    InvoiceDataKind = "INVOICE"
+)
+
+// Defines values for InvoiceLineKind.
+const (
+	InvoiceLineKindAdjustment InvoiceLineKind = "ADJUSTMENT"
+	InvoiceLineKindDispute    InvoiceLineKind = "DISPUTE"
+	InvoiceLineKindPackage    InvoiceLineKind = "PACKAGE"
+	InvoiceLineKindRefund     InvoiceLineKind = "REFUND"
+	InvoiceLineKindTopUp      InvoiceLineKind = "TOP_UP"
+)
+
 // Defines values for KeyBudgetAndLeftDataCurrency.
 const (
 	KeyBudgetAndLeftDataCurrencyNgn KeyBudgetAndLeftDataCurrency = "NGN"
 	KeyBudgetAndLeftDataCurrencyUsd KeyBudgetAndLeftDataCurrency = "USD"
+)
+
+// Defines values for ListedInvoiceKind.
+const (
+	ListedInvoiceKindCreditNote ListedInvoiceKind = "CREDIT_NOTE"
+	ListedInvoiceKindInvoice    ListedInvoiceKind = "INVOICE"
 )
 
 // Defines values for LowBalanceCurrency.
@@ -427,6 +460,8 @@ const (
 	MagicPackageSimPaySilent               MagicPackage = "SIM-PAY-SILENT"
 	MagicPackageSimPayTwice                MagicPackage = "SIM-PAY-TWICE"
 	MagicPackageSimPriceChanged            MagicPackage = "SIM-PRICE-CHANGED"
+	MagicPackageSimReturnLoseAnswer        MagicPackage = "SIM-RETURN-LOSE-ANSWER"
+	MagicPackageSimReturnSilent            MagicPackage = "SIM-RETURN-SILENT"
 	MagicPackageSimServerError             MagicPackage = "SIM-SERVER-ERROR"
 	MagicPackageSimSlow                    MagicPackage = "SIM-SLOW"
 	MagicPackageSimSoldOut                 MagicPackage = "SIM-SOLD-OUT"
@@ -450,6 +485,7 @@ const (
 	NewWebhookEndpointEventsEsimExpired        NewWebhookEndpointEvents = "esim.expired"
 	NewWebhookEndpointEventsEsimExpiring       NewWebhookEndpointEvents = "esim.expiring"
 	NewWebhookEndpointEventsEsimPurchased      NewWebhookEndpointEvents = "esim.purchased"
+	NewWebhookEndpointEventsEsimReturned       NewWebhookEndpointEvents = "esim.returned"
 	NewWebhookEndpointEventsEsimStatusChanged  NewWebhookEndpointEvents = "esim.status_changed"
 	NewWebhookEndpointEventsEsimUsageThreshold NewWebhookEndpointEvents = "esim.usage_threshold"
 	NewWebhookEndpointEventsPackageChanged     NewWebhookEndpointEvents = "package.changed"
@@ -583,11 +619,130 @@ const (
 	QuoteRequestPaymentMethodWallet       QuoteRequestPaymentMethod = "WALLET"
 )
 
+// Defines values for ReceiptDataPaymentMethod.
+const (
+	ReceiptDataPaymentMethodApplePay     ReceiptDataPaymentMethod = "APPLE_PAY"
+	ReceiptDataPaymentMethodBankTransfer ReceiptDataPaymentMethod = "BANK_TRANSFER"
+	ReceiptDataPaymentMethodCard         ReceiptDataPaymentMethod = "CARD"
+	ReceiptDataPaymentMethodMobileMoney  ReceiptDataPaymentMethod = "MOBILE_MONEY"
+	ReceiptDataPaymentMethodWallet       ReceiptDataPaymentMethod = "WALLET"
+)
+
+// Defines values for ReceiptDataPurpose.
+const (
+	ReceiptDataPurposeFunding  ReceiptDataPurpose = "FUNDING"
+	ReceiptDataPurposePurchase ReceiptDataPurpose = "PURCHASE"
+)
+
+// Defines values for ReceiptDataStatus.
+const (
+	ReceiptDataStatusFailed     ReceiptDataStatus = "FAILED"
+	ReceiptDataStatusPending    ReceiptDataStatus = "PENDING"
+	ReceiptDataStatusProcessing ReceiptDataStatus = "PROCESSING"
+	ReceiptDataStatusSuccess    ReceiptDataStatus = "SUCCESS"
+)
+
 // Defines values for RegionRegionType.
 const (
 	RegionRegionTypeGl RegionRegionType = "GL"
 	RegionRegionTypeLc RegionRegionType = "LC"
 	RegionRegionTypeRg RegionRegionType = "RG"
+)
+
+// Defines values for ReturnCurrency.
+const (
+	ReturnCurrencyNgn ReturnCurrency = "NGN"
+	ReturnCurrencyUsd ReturnCurrency = "USD"
+)
+
+// Defines values for ReturnRefundedTo.
+const (
+	ReturnRefundedToLessThanNil ReturnRefundedTo = "<nil>"
+	ReturnRefundedToSOURCE      ReturnRefundedTo = "SOURCE"
+	ReturnRefundedToWALLET      ReturnRefundedTo = "WALLET"
+)
+
+// Defines values for ReturnRefusal.
+const (
+	ReturnRefusalALREADYRETURNED   ReturnRefusal = "ALREADY_RETURNED"
+	ReturnRefusalCANCELLED         ReturnRefusal = "CANCELLED"
+	ReturnRefusalEXPIRED           ReturnRefusal = "EXPIRED"
+	ReturnRefusalHASTOPUPS         ReturnRefusal = "HAS_TOP_UPS"
+	ReturnRefusalINPROGRESS        ReturnRefusal = "IN_PROGRESS"
+	ReturnRefusalLessThanNil       ReturnRefusal = "<nil>"
+	ReturnRefusalNOTALLOWED        ReturnRefusal = "NOT_ALLOWED"
+	ReturnRefusalNOTDELIVERED      ReturnRefusal = "NOT_DELIVERED"
+	ReturnRefusalNOTUNUSED         ReturnRefusal = "NOT_UNUSED"
+	ReturnRefusalPAYMENTDISPUTED   ReturnRefusal = "PAYMENT_DISPUTED"
+	ReturnRefusalREFUSEDBYOPERATOR ReturnRefusal = "REFUSED_BY_OPERATOR"
+	ReturnRefusalSUPPLIERREFUSED   ReturnRefusal = "SUPPLIER_REFUSED"
+	ReturnRefusalWINDOWOVER        ReturnRefusal = "WINDOW_OVER"
+)
+
+// Defines values for ReturnState.
+const (
+	ReturnStateNeedsReview ReturnState = "NEEDS_REVIEW"
+	ReturnStatePending     ReturnState = "PENDING"
+	ReturnStateRefunding   ReturnState = "REFUNDING"
+	ReturnStateRefused     ReturnState = "REFUSED"
+	ReturnStateReturned    ReturnState = "RETURNED"
+)
+
+// Defines values for ReturnLineRefusal.
+const (
+	ReturnLineRefusalALREADYRETURNED   ReturnLineRefusal = "ALREADY_RETURNED"
+	ReturnLineRefusalCANCELLED         ReturnLineRefusal = "CANCELLED"
+	ReturnLineRefusalEXPIRED           ReturnLineRefusal = "EXPIRED"
+	ReturnLineRefusalHASTOPUPS         ReturnLineRefusal = "HAS_TOP_UPS"
+	ReturnLineRefusalINPROGRESS        ReturnLineRefusal = "IN_PROGRESS"
+	ReturnLineRefusalLessThanNil       ReturnLineRefusal = "<nil>"
+	ReturnLineRefusalNOTALLOWED        ReturnLineRefusal = "NOT_ALLOWED"
+	ReturnLineRefusalNOTDELIVERED      ReturnLineRefusal = "NOT_DELIVERED"
+	ReturnLineRefusalNOTFOUND          ReturnLineRefusal = "NOT_FOUND"
+	ReturnLineRefusalNOTUNUSED         ReturnLineRefusal = "NOT_UNUSED"
+	ReturnLineRefusalPAYMENTDISPUTED   ReturnLineRefusal = "PAYMENT_DISPUTED"
+	ReturnLineRefusalREFUSEDBYOPERATOR ReturnLineRefusal = "REFUSED_BY_OPERATOR"
+	ReturnLineRefusalSUPPLIERREFUSED   ReturnLineRefusal = "SUPPLIER_REFUSED"
+	ReturnLineRefusalWINDOWOVER        ReturnLineRefusal = "WINDOW_OVER"
+)
+
+// Defines values for ReturnLineState.
+const (
+	ReturnLineStateLessThanNil ReturnLineState = "<nil>"
+	ReturnLineStateNEEDSREVIEW ReturnLineState = "NEEDS_REVIEW"
+	ReturnLineStatePENDING     ReturnLineState = "PENDING"
+	ReturnLineStateREFUNDING   ReturnLineState = "REFUNDING"
+	ReturnLineStateREFUSED     ReturnLineState = "REFUSED"
+	ReturnLineStateRETURNED    ReturnLineState = "RETURNED"
+)
+
+// Defines values for ReturnTermsDataCurrency.
+const (
+	ReturnTermsDataCurrencyNgn ReturnTermsDataCurrency = "NGN"
+	ReturnTermsDataCurrencyUsd ReturnTermsDataCurrency = "USD"
+)
+
+// Defines values for ReturnTermsDataRefundTo.
+const (
+	ReturnTermsDataRefundToSource ReturnTermsDataRefundTo = "SOURCE"
+	ReturnTermsDataRefundToWallet ReturnTermsDataRefundTo = "WALLET"
+)
+
+// Defines values for ReturnTermsDataRefusal.
+const (
+	ReturnTermsDataRefusalALREADYRETURNED   ReturnTermsDataRefusal = "ALREADY_RETURNED"
+	ReturnTermsDataRefusalCANCELLED         ReturnTermsDataRefusal = "CANCELLED"
+	ReturnTermsDataRefusalEXPIRED           ReturnTermsDataRefusal = "EXPIRED"
+	ReturnTermsDataRefusalHASTOPUPS         ReturnTermsDataRefusal = "HAS_TOP_UPS"
+	ReturnTermsDataRefusalINPROGRESS        ReturnTermsDataRefusal = "IN_PROGRESS"
+	ReturnTermsDataRefusalLessThanNil       ReturnTermsDataRefusal = "<nil>"
+	ReturnTermsDataRefusalNOTALLOWED        ReturnTermsDataRefusal = "NOT_ALLOWED"
+	ReturnTermsDataRefusalNOTDELIVERED      ReturnTermsDataRefusal = "NOT_DELIVERED"
+	ReturnTermsDataRefusalNOTUNUSED         ReturnTermsDataRefusal = "NOT_UNUSED"
+	ReturnTermsDataRefusalPAYMENTDISPUTED   ReturnTermsDataRefusal = "PAYMENT_DISPUTED"
+	ReturnTermsDataRefusalREFUSEDBYOPERATOR ReturnTermsDataRefusal = "REFUSED_BY_OPERATOR"
+	ReturnTermsDataRefusalSUPPLIERREFUSED   ReturnTermsDataRefusal = "SUPPLIER_REFUSED"
+	ReturnTermsDataRefusalWINDOWOVER        ReturnTermsDataRefusal = "WINDOW_OVER"
 )
 
 // Defines values for SandboxInstallRequestStage.
@@ -602,6 +757,19 @@ const (
 const (
 	SpendingCurrencyNgn SpendingCurrency = "NGN"
 	SpendingCurrencyUsd SpendingCurrency = "USD"
+)
+
+// Defines values for StatementKindKind.
+const (
+	StatementKindKindAdjustment StatementKindKind = "ADJUSTMENT"
+	StatementKindKindCredit     StatementKindKind = "CREDIT"
+	StatementKindKindDispute    StatementKindKind = "DISPUTE"
+	StatementKindKindFunding    StatementKindKind = "FUNDING"
+	StatementKindKindHold       StatementKindKind = "HOLD"
+	StatementKindKindRefund     StatementKindKind = "REFUND"
+	StatementKindKindRelease    StatementKindKind = "RELEASE"
+	StatementKindKindReturn     StatementKindKind = "RETURN"
+	StatementKindKindWithdrawal StatementKindKind = "WITHDRAWAL"
 )
 
 // Defines values for StatisticsSpendCurrency.
@@ -675,6 +843,10 @@ const (
 	TransactionTimelineWhatRefundCreditedToWallet         TransactionTimelineWhat = "refund-credited-to-wallet"
 	TransactionTimelineWhatRefunded                       TransactionTimelineWhat = "refunded"
 	TransactionTimelineWhatRefused                        TransactionTimelineWhat = "refused"
+	TransactionTimelineWhatReturnNeedsReview              TransactionTimelineWhat = "return-needs-review"
+	TransactionTimelineWhatReturnRefused                  TransactionTimelineWhat = "return-refused"
+	TransactionTimelineWhatReturnRequested                TransactionTimelineWhat = "return-requested"
+	TransactionTimelineWhatReturned                       TransactionTimelineWhat = "returned"
 	TransactionTimelineWhatTransferReturnedByTheBank      TransactionTimelineWhat = "transfer-returned-by-the-bank"
 	TransactionTimelineWhatWalletCredited                 TransactionTimelineWhat = "wallet-credited"
 	TransactionTimelineWhatWalletHeld                     TransactionTimelineWhat = "wallet-held"
@@ -717,6 +889,7 @@ const (
 	UpdateWebhookEndpointRequestEventsEsimExpired        UpdateWebhookEndpointRequestEvents = "esim.expired"
 	UpdateWebhookEndpointRequestEventsEsimExpiring       UpdateWebhookEndpointRequestEvents = "esim.expiring"
 	UpdateWebhookEndpointRequestEventsEsimPurchased      UpdateWebhookEndpointRequestEvents = "esim.purchased"
+	UpdateWebhookEndpointRequestEventsEsimReturned       UpdateWebhookEndpointRequestEvents = "esim.returned"
 	UpdateWebhookEndpointRequestEventsEsimStatusChanged  UpdateWebhookEndpointRequestEvents = "esim.status_changed"
 	UpdateWebhookEndpointRequestEventsEsimUsageThreshold UpdateWebhookEndpointRequestEvents = "esim.usage_threshold"
 	UpdateWebhookEndpointRequestEventsPackageChanged     UpdateWebhookEndpointRequestEvents = "package.changed"
@@ -755,6 +928,7 @@ const (
 	WalletEntryKindHold       WalletEntryKind = "HOLD"
 	WalletEntryKindRefund     WalletEntryKind = "REFUND"
 	WalletEntryKindRelease    WalletEntryKind = "RELEASE"
+	WalletEntryKindReturn     WalletEntryKind = "RETURN"
 	WalletEntryKindWithdrawal WalletEntryKind = "WITHDRAWAL"
 )
 
@@ -773,6 +947,7 @@ const (
 	WebhookEndpointEventsEsimExpired        WebhookEndpointEvents = "esim.expired"
 	WebhookEndpointEventsEsimExpiring       WebhookEndpointEvents = "esim.expiring"
 	WebhookEndpointEventsEsimPurchased      WebhookEndpointEvents = "esim.purchased"
+	WebhookEndpointEventsEsimReturned       WebhookEndpointEvents = "esim.returned"
 	WebhookEndpointEventsEsimStatusChanged  WebhookEndpointEvents = "esim.status_changed"
 	WebhookEndpointEventsEsimUsageThreshold WebhookEndpointEvents = "esim.usage_threshold"
 	WebhookEndpointEventsPackageChanged     WebhookEndpointEvents = "package.changed"
@@ -789,6 +964,7 @@ const (
 	WebhookMessageEventEsimExpired        WebhookMessageEvent = "esim.expired"
 	WebhookMessageEventEsimExpiring       WebhookMessageEvent = "esim.expiring"
 	WebhookMessageEventEsimPurchased      WebhookMessageEvent = "esim.purchased"
+	WebhookMessageEventEsimReturned       WebhookMessageEvent = "esim.returned"
 	WebhookMessageEventEsimStatusChanged  WebhookMessageEvent = "esim.status_changed"
 	WebhookMessageEventEsimUsageThreshold WebhookMessageEvent = "esim.usage_threshold"
 	WebhookMessageEventPackageChanged     WebhookMessageEvent = "package.changed"
@@ -812,6 +988,7 @@ const (
 	WebhookMessageDetailEventEsimExpired        WebhookMessageDetailEvent = "esim.expired"
 	WebhookMessageDetailEventEsimExpiring       WebhookMessageDetailEvent = "esim.expiring"
 	WebhookMessageDetailEventEsimPurchased      WebhookMessageDetailEvent = "esim.purchased"
+	WebhookMessageDetailEventEsimReturned       WebhookMessageDetailEvent = "esim.returned"
 	WebhookMessageDetailEventEsimStatusChanged  WebhookMessageDetailEvent = "esim.status_changed"
 	WebhookMessageDetailEventEsimUsageThreshold WebhookMessageDetailEvent = "esim.usage_threshold"
 	WebhookMessageDetailEventPackageChanged     WebhookMessageDetailEvent = "package.changed"
@@ -835,6 +1012,7 @@ const (
 	WebhookSampleRequestEventEsimExpired        WebhookSampleRequestEvent = "esim.expired"
 	WebhookSampleRequestEventEsimExpiring       WebhookSampleRequestEvent = "esim.expiring"
 	WebhookSampleRequestEventEsimPurchased      WebhookSampleRequestEvent = "esim.purchased"
+	WebhookSampleRequestEventEsimReturned       WebhookSampleRequestEvent = "esim.returned"
 	WebhookSampleRequestEventEsimStatusChanged  WebhookSampleRequestEvent = "esim.status_changed"
 	WebhookSampleRequestEventEsimUsageThreshold WebhookSampleRequestEvent = "esim.usage_threshold"
 	WebhookSampleRequestEventPackageChanged     WebhookSampleRequestEvent = "package.changed"
@@ -894,6 +1072,15 @@ const (
 	ListRegionsParamsTypeN2 ListRegionsParamsType = 2
 )
 
+// Defines values for ListReturnsParamsState.
+const (
+	ListReturnsParamsStateNeedsReview ListReturnsParamsState = "NEEDS_REVIEW"
+	ListReturnsParamsStatePending     ListReturnsParamsState = "PENDING"
+	ListReturnsParamsStateRefunding   ListReturnsParamsState = "REFUNDING"
+	ListReturnsParamsStateRefused     ListReturnsParamsState = "REFUSED"
+	ListReturnsParamsStateReturned    ListReturnsParamsState = "RETURNED"
+)
+
 // Defines values for ListTransactionsParamsStatus.
 const (
 	ListTransactionsParamsStatusFailed     ListTransactionsParamsStatus = "FAILED"
@@ -925,6 +1112,7 @@ const (
 	ListEventsParamsEventEsimExpired        ListEventsParamsEvent = "esim.expired"
 	ListEventsParamsEventEsimExpiring       ListEventsParamsEvent = "esim.expiring"
 	ListEventsParamsEventEsimPurchased      ListEventsParamsEvent = "esim.purchased"
+	ListEventsParamsEventEsimReturned       ListEventsParamsEvent = "esim.returned"
 	ListEventsParamsEventEsimStatusChanged  ListEventsParamsEvent = "esim.status_changed"
 	ListEventsParamsEventEsimUsageThreshold ListEventsParamsEvent = "esim.usage_threshold"
 	ListEventsParamsEventPackageChanged     ListEventsParamsEvent = "package.changed"
@@ -943,6 +1131,7 @@ const (
 	ListWalletEntriesParamsKindHold       ListWalletEntriesParamsKind = "HOLD"
 	ListWalletEntriesParamsKindRefund     ListWalletEntriesParamsKind = "REFUND"
 	ListWalletEntriesParamsKindRelease    ListWalletEntriesParamsKind = "RELEASE"
+	ListWalletEntriesParamsKindReturn     ListWalletEntriesParamsKind = "RETURN"
 	ListWalletEntriesParamsKindWithdrawal ListWalletEntriesParamsKind = "WITHDRAWAL"
 )
 
@@ -960,6 +1149,7 @@ const (
 	ListWebhookMessagesParamsEventEsimExpired        ListWebhookMessagesParamsEvent = "esim.expired"
 	ListWebhookMessagesParamsEventEsimExpiring       ListWebhookMessagesParamsEvent = "esim.expiring"
 	ListWebhookMessagesParamsEventEsimPurchased      ListWebhookMessagesParamsEvent = "esim.purchased"
+	ListWebhookMessagesParamsEventEsimReturned       ListWebhookMessagesParamsEvent = "esim.returned"
 	ListWebhookMessagesParamsEventEsimStatusChanged  ListWebhookMessagesParamsEvent = "esim.status_changed"
 	ListWebhookMessagesParamsEventEsimUsageThreshold ListWebhookMessagesParamsEvent = "esim.usage_threshold"
 	ListWebhookMessagesParamsEventPackageChanged     ListWebhookMessagesParamsEvent = "package.changed"
@@ -1167,6 +1357,52 @@ type BatchRowEmailStatus string
 // BatchRowStatus QUEUED: not begun. Otherwise the purchase’s
 type BatchRowStatus string
 
+// BillingDetails defines model for BillingDetails.
+type BillingDetails struct {
+	Data    BillingDetails_Data `json:"data"`
+	Success bool                `json:"success"`
+}
+
+// BillingDetails_Data defines model for BillingDetails.Data.
+type BillingDetails_Data struct {
+	Details *BillingDetailsSet `json:"details"`
+}
+
+// BillingDetailsRequest defines model for BillingDetailsRequest.
+type BillingDetailsRequest struct {
+	// AddressLines The postal address without the country, 1 to 6 lines
+	AddressLines []string `json:"addressLines"`
+
+	// Country ISO 3166-1 alpha-2
+	Country string `json:"country"`
+
+	// LegalName As papers name it
+	LegalName string `json:"legalName"`
+
+	// PapersByMail Send a mail to the address of the account whenever an invoice is written
+	PapersByMail bool `json:"papersByMail"`
+
+	// TaxNumber As the tax office gave it; null: none
+	TaxNumber *string `json:"taxNumber"`
+}
+
+// BillingDetailsSet defines model for BillingDetailsSet.
+type BillingDetailsSet struct {
+	AddressLines []string `json:"addressLines"`
+
+	// Country ISO 3166-1 alpha-2
+	Country string `json:"country"`
+
+	// LegalName As the paper names it
+	LegalName string `json:"legalName"`
+
+	// PapersByMail A mail is sent for each invoice
+	PapersByMail bool `json:"papersByMail"`
+
+	// TaxNumber Null: none
+	TaxNumber *string `json:"taxNumber"`
+}
+
 // BuyRequest defines model for BuyRequest.
 type BuyRequest struct {
 	// CancelURL Where it sends the buyer if the payment failed or was given up. `{transactionId}` in it is replaced. Its host must be among the return hosts of the account
@@ -1214,6 +1450,21 @@ type BuyRequestPackageType string
 
 // BuyRequestPaymentMethod How to pay
 type BuyRequestPaymentMethod string
+
+// Buyer defines model for Buyer.
+type Buyer struct {
+	AddressLines []string `json:"addressLines"`
+
+	// Country ISO 3166-1 alpha-2; null: not known
+	Country *string `json:"country"`
+	Email   *string `json:"email"`
+
+	// LegalName As the paper names it
+	LegalName string `json:"legalName"`
+
+	// TaxNumber Null: none
+	TaxNumber *string `json:"taxNumber"`
+}
 
 // ConfirmPaymentRequest Exactly one of the three
 type ConfirmPaymentRequest struct {
@@ -1635,6 +1886,30 @@ type EsimPurchasedData struct {
 // EsimPurchasedDataStatus defines model for EsimPurchasedData.Status.
 type EsimPurchasedDataStatus string
 
+// EsimReturnedData defines model for EsimReturnedData.
+type EsimReturnedData struct {
+	// Amount What goes back, without the fee
+	Amount   Decimal `json:"amount"`
+	Currency string  `json:"currency"`
+	EsimID   string  `json:"esimId"`
+
+	// Fee What is kept of the price
+	Fee Decimal `json:"fee"`
+
+	// Iccid ICCID
+	Iccid string `json:"iccid"`
+
+	// RefundedTo Where it was paid from, or the wallet
+	RefundedTo EsimReturnedDataRefundedTo `json:"refundedTo"`
+	ReturnID   string                     `json:"returnId"`
+
+	// TransactionID Of the purchase that made the eSIM
+	TransactionID string `json:"transactionId"`
+}
+
+// EsimReturnedDataRefundedTo Where it was paid from, or the wallet
+type EsimReturnedDataRefundedTo string
+
 // EsimStatusChangedData defines model for EsimStatusChangedData.
 type EsimStatusChangedData struct {
 	EsimID string                    `json:"esimId"`
@@ -1889,6 +2164,84 @@ type InstallLinkRevoked struct {
 	Revoked bool   `json:"revoked"`
 }
 
+// Invoice defines model for Invoice.
+type Invoice struct {
+	Data    Invoice_Data `json:"data"`
+	Success bool         `json:"success"`
+}
+
+// InvoiceDataKind CREDIT_NOTE: it takes back an invoice, or more came back than was sold
+type InvoiceDataKind string
+
+// Invoice_Data defines model for Invoice.Data.
+type Invoice_Data struct {
+	Buyer Buyer `json:"buyer"`
+
+	// Corrects The invoice that this credit note takes back
+	Corrects *string `json:"corrects"`
+
+	// Currency Of all its amounts
+	Currency string `json:"currency"`
+
+	// Gross What was sold less what was given back; the tax is included
+	Gross Decimal `json:"gross"`
+
+	// IssuedAt ISO 8601
+	IssuedAt string `json:"issuedAt"`
+
+	// Kind CREDIT_NOTE: it takes back an invoice, or more came back than was sold
+	Kind  InvoiceDataKind `json:"kind"`
+	Lines []InvoiceLine   `json:"lines"`
+
+	// Month Whose sales it names
+	Month string `json:"month"`
+
+	// Net Without the tax
+	Net Decimal `json:"net"`
+
+	// Number Without gaps in each year; credit notes begin with CN
+	Number string `json:"number"`
+
+	// Reason Of a correction
+	Reason *string `json:"reason"`
+	Seller Seller  `json:"seller"`
+
+	// Tax The tax in it
+	Tax Decimal `json:"tax"`
+
+	// TaxName What the tax is called
+	TaxName string `json:"taxName"`
+
+	// TaxRatePercent On the net amount
+	TaxRatePercent Decimal `json:"taxRatePercent"`
+}
+
+// InvoiceLine defines model for InvoiceLine.
+type InvoiceLine struct {
+	// Gross With the tax; all lines together are the gross of the invoice
+	Gross       Decimal         `json:"gross"`
+	Kind        InvoiceLineKind `json:"kind"`
+	PackageName *string         `json:"packageName"`
+
+	// Quantity Purchases, or corrections
+	Quantity int64 `json:"quantity"`
+}
+
+// InvoiceLineKind defines model for InvoiceLine.Kind.
+type InvoiceLineKind string
+
+// InvoicePage defines model for InvoicePage.
+type InvoicePage struct {
+	Data    InvoicePage_Data `json:"data"`
+	Success bool             `json:"success"`
+}
+
+// InvoicePage_Data defines model for InvoicePage.Data.
+type InvoicePage_Data struct {
+	Items      []ListedInvoice `json:"items"`
+	Pagination Pagination      `json:"pagination"`
+}
+
 // KeyBudgetAndLeft defines model for KeyBudgetAndLeft.
 type KeyBudgetAndLeft struct {
 	Data    KeyBudgetAndLeft_Data `json:"data"`
@@ -1934,6 +2287,45 @@ type KeyBudgetAndLeft_Data struct {
 	// Left What is left of it now. A purchase that fails gives its share back
 	Left *KeyBudgetAndLeft_Data_Left `json:"left"`
 }
+
+// ListedInvoice defines model for ListedInvoice.
+type ListedInvoice struct {
+	// Corrects The invoice that this credit note takes back
+	Corrects *string `json:"corrects"`
+
+	// Currency Of all its amounts
+	Currency string `json:"currency"`
+
+	// Gross What was sold less what was given back; the tax is included
+	Gross Decimal `json:"gross"`
+
+	// IssuedAt ISO 8601
+	IssuedAt string `json:"issuedAt"`
+
+	// Kind CREDIT_NOTE: it takes back an invoice, or more came back than was sold
+	Kind ListedInvoiceKind `json:"kind"`
+
+	// Month Whose sales it names
+	Month string `json:"month"`
+
+	// Net Without the tax
+	Net Decimal `json:"net"`
+
+	// Number Without gaps in each year; credit notes begin with CN
+	Number string `json:"number"`
+
+	// Tax The tax in it
+	Tax Decimal `json:"tax"`
+
+	// TaxName What the tax is called
+	TaxName string `json:"taxName"`
+
+	// TaxRatePercent On the net amount
+	TaxRatePercent Decimal `json:"taxRatePercent"`
+}
+
+// ListedInvoiceKind CREDIT_NOTE: it takes back an invoice, or more came back than was sold
+type ListedInvoiceKind string
 
 // LowBalance defines model for LowBalance.
 type LowBalance struct {
@@ -2471,6 +2863,83 @@ type QuoteRequestPackageType string
 // QuoteRequestPaymentMethod If set, the quote is valid for this method only, and `charge` is fixed too
 type QuoteRequestPaymentMethod string
 
+// Receipt defines model for Receipt.
+type Receipt struct {
+	Data    Receipt_Data `json:"data"`
+	Success bool         `json:"success"`
+}
+
+// Receipt_Data_Lines defines model for Receipt.Data.Lines.
+type Receipt_Data_Lines struct {
+	// Amount Below zero: given back
+	Amount Decimal `json:"amount"`
+
+	// At When it was booked
+	At          string `json:"at"`
+	Description string `json:"description"`
+}
+
+// ReceiptDataPaymentMethod defines model for Receipt.Data.PaymentMethod.
+type ReceiptDataPaymentMethod string
+
+// ReceiptDataPurpose defines model for Receipt.Data.Purpose.
+type ReceiptDataPurpose string
+
+// Receipt_Data_Seller defines model for Receipt.Data.Seller.
+type Receipt_Data_Seller struct {
+	AddressLines []string `json:"addressLines"`
+
+	// Country ISO 3166-1 alpha-2; null: not known
+	Country *string `json:"country"`
+
+	// LegalName As the paper names it
+	LegalName string `json:"legalName"`
+
+	// TaxNumber Null: none
+	TaxNumber *string `json:"taxNumber"`
+}
+
+// ReceiptDataStatus defines model for Receipt.Data.Status.
+type ReceiptDataStatus string
+
+// Receipt_Data defines model for Receipt.Data.
+type Receipt_Data struct {
+	Buyer Buyer `json:"buyer"`
+
+	// ClosedAt ISO 8601; null while it is open
+	ClosedAt *string `json:"closedAt"`
+
+	// CreatedAt ISO 8601
+	CreatedAt string `json:"createdAt"`
+
+	// Currency Of all its amounts
+	Currency string  `json:"currency"`
+	Iccid    *string `json:"iccid"`
+
+	// Lines Charges, and what was given back later. None: nothing was charged
+	Lines         []Receipt_Data_Lines     `json:"lines"`
+	PackageName   *string                  `json:"packageName"`
+	PaymentMethod ReceiptDataPaymentMethod `json:"paymentMethod"`
+	Purpose       ReceiptDataPurpose       `json:"purpose"`
+	Seller        *Receipt_Data_Seller     `json:"seller"`
+	Status        ReceiptDataStatus        `json:"status"`
+
+	// Tax The tax in the total
+	Tax Decimal `json:"tax"`
+
+	// TaxName Null: there is none on the paper
+	TaxName *string `json:"taxName"`
+
+	// TaxRatePercent Null: there is none on the paper
+	TaxRatePercent *Decimal `json:"taxRatePercent"`
+
+	// Total The sum of the lines; the tax is included
+	Total Decimal `json:"total"`
+
+	// TransactionID Its number
+	TransactionID string `json:"transactionId"`
+}
+
 // Region defines model for Region.
 type Region struct {
 	// CountryCode ISO 3166-1 alpha-2; null for regional and global
@@ -2488,6 +2957,160 @@ type Region struct {
 
 // RegionRegionType defines model for Region.RegionType.
 type RegionRegionType string
+
+// Return defines model for Return.
+type Return struct {
+	// Amount What goes back; less than price and fee say where a bank has some of it
+	Amount Decimal `json:"amount"`
+
+	// ClosedAt When it ended; null while it is open
+	ClosedAt *string `json:"closedAt"`
+
+	// CreatedAt When it was asked for
+	CreatedAt string         `json:"createdAt"`
+	Currency  ReturnCurrency `json:"currency"`
+	EsimID    string         `json:"esimId"`
+
+	// Fee What is kept of it
+	Fee Decimal `json:"fee"`
+
+	// Price What was paid
+	Price Decimal `json:"price"`
+
+	// Reason As you gave it
+	Reason *string `json:"reason"`
+
+	// RefundedTo Where it was paid from, or the wallet; null until it is cancelled
+	RefundedTo *ReturnRefundedTo `json:"refundedTo"`
+
+	// Refusal Why it is refused; null otherwise
+	Refusal *ReturnRefusal `json:"refusal"`
+
+	// RequestedBy Who asked: a member, or who made the key
+	RequestedBy string `json:"requestedBy"`
+	ReturnID    string `json:"returnId"`
+
+	// State PENDING: the supplier is asked. NEEDS_REVIEW: it does not say, so our people look. REFUNDING: cancelled, its money is on its way back. RETURNED: the money is back. REFUSED: nothing was changed
+	State ReturnState `json:"state"`
+
+	// TransactionID Of the purchase
+	TransactionID string `json:"transactionId"`
+}
+
+// ReturnCurrency defines model for Return.Currency.
+type ReturnCurrency string
+
+// ReturnRefundedTo Where it was paid from, or the wallet; null until it is cancelled
+type ReturnRefundedTo string
+
+// ReturnRefusal Why it is refused; null otherwise
+type ReturnRefusal string
+
+// ReturnState PENDING: the supplier is asked. NEEDS_REVIEW: it does not say, so our people look. REFUNDING: cancelled, its money is on its way back. RETURNED: the money is back. REFUSED: nothing was changed
+type ReturnState string
+
+// ReturnAnswer defines model for ReturnAnswer.
+type ReturnAnswer struct {
+	Data    Return `json:"data"`
+	Success bool   `json:"success"`
+}
+
+// ReturnLine defines model for ReturnLine.
+type ReturnLine struct {
+	EsimID string `json:"esimId"`
+
+	// Refusal Why there is no return of it
+	Refusal *ReturnLineRefusal `json:"refusal"`
+
+	// ReturnID Null: there is none
+	ReturnID *string          `json:"returnId"`
+	State    *ReturnLineState `json:"state"`
+}
+
+// ReturnLineRefusal Why there is no return of it
+type ReturnLineRefusal string
+
+// ReturnLineState defines model for ReturnLine.State.
+type ReturnLineState string
+
+// ReturnPage defines model for ReturnPage.
+type ReturnPage struct {
+	Data    ReturnPage_Data `json:"data"`
+	Success bool            `json:"success"`
+}
+
+// ReturnPage_Data defines model for ReturnPage.Data.
+type ReturnPage_Data struct {
+	Items      []Return   `json:"items"`
+	Pagination Pagination `json:"pagination"`
+}
+
+// ReturnRequest defines model for ReturnRequest.
+type ReturnRequest struct {
+	// Reason Why, for your records
+	Reason string `json:"reason,omitempty"`
+}
+
+// ReturnTerms defines model for ReturnTerms.
+type ReturnTerms struct {
+	Data    ReturnTerms_Data `json:"data"`
+	Success bool             `json:"success"`
+}
+
+// ReturnTermsDataCurrency defines model for ReturnTerms.Data.Currency.
+type ReturnTermsDataCurrency string
+
+// ReturnTermsDataRefundTo Where it was paid from, or the wallet
+type ReturnTermsDataRefundTo string
+
+// ReturnTermsDataRefusal Why it cannot be returned; null: it can
+type ReturnTermsDataRefusal string
+
+// ReturnTerms_Data defines model for ReturnTerms.Data.
+type ReturnTerms_Data struct {
+	// Amount What goes back
+	Amount   Decimal                 `json:"amount"`
+	Currency ReturnTermsDataCurrency `json:"currency"`
+	EsimID   string                  `json:"esimId"`
+
+	// Fee What is kept of it
+	Fee Decimal `json:"fee"`
+
+	// Price What was paid
+	Price Decimal `json:"price"`
+
+	// RefundTo Where it was paid from, or the wallet
+	RefundTo ReturnTermsDataRefundTo `json:"refundTo"`
+
+	// Refusal Why it cannot be returned; null: it can
+	Refusal *ReturnTermsDataRefusal `json:"refusal"`
+
+	// Returnable As we know it; the supplier has the last word
+	Returnable bool `json:"returnable"`
+
+	// ReturnableUntil Null: never
+	ReturnableUntil *string `json:"returnableUntil"`
+}
+
+// Returns defines model for Returns.
+type Returns struct {
+	Data    Returns_Data `json:"data"`
+	Success bool         `json:"success"`
+}
+
+// Returns_Data defines model for Returns.Data.
+type Returns_Data struct {
+	Items []ReturnLine `json:"items"`
+}
+
+// ReturnsRequest defines model for ReturnsRequest.
+type ReturnsRequest struct {
+	// EsimIds 1 to 100, each its `_id`
+	EsimIds []string `json:"esimIds"`
+
+	// Reason Why, for your records
+	Reason string `json:"reason,omitempty"`
+}
 
 // SandboxClockRequest defines model for SandboxClockRequest.
 type SandboxClockRequest struct {
@@ -2508,6 +3131,20 @@ type SandboxInstallRequestStage string
 type SandboxUseRequest struct {
 	// Bytes Bytes to use in addition; capped at what is left
 	Bytes int64 `json:"bytes"`
+}
+
+// Seller defines model for Seller.
+type Seller struct {
+	AddressLines []string `json:"addressLines"`
+
+	// Country ISO 3166-1 alpha-2; null: not known
+	Country *string `json:"country"`
+
+	// LegalName As the paper names it
+	LegalName string `json:"legalName"`
+
+	// TaxNumber Null: none
+	TaxNumber *string `json:"taxNumber"`
 }
 
 // Spending defines model for Spending.
@@ -2585,6 +3222,51 @@ type SpendingTotal struct {
 	// UsedBytes What the eSIMs that were ordered on this day have used until now, in bytes
 	UsedBytes int64 `json:"usedBytes"`
 }
+
+// Statement defines model for Statement.
+type Statement struct {
+	Data    Statement_Data `json:"data"`
+	Success bool           `json:"success"`
+}
+
+// Statement_Data defines model for Statement.Data.
+type Statement_Data struct {
+	// Closing The balance at its end, or now
+	Closing Decimal `json:"closing"`
+
+	// Currency Of the wallet
+	Currency string `json:"currency"`
+	HasMore  bool   `json:"hasMore"`
+
+	// IsFinal The month is closed: nothing will be added
+	IsFinal bool `json:"isFinal"`
+
+	// Items Oldest first; `balanceAfter` counts from the opening balance
+	Items []WalletEntry   `json:"items"`
+	Kinds []StatementKind `json:"kinds"`
+
+	// Month UTC
+	Month string `json:"month"`
+
+	// NextCursor For `after`: the next page; empty at the end
+	NextCursor string `json:"nextCursor"`
+
+	// Opening The balance at its beginning: the closing balance of the month before
+	Opening Decimal `json:"opening"`
+}
+
+// StatementKind defines model for StatementKind.
+type StatementKind struct {
+	// Amount Their sum
+	Amount Decimal `json:"amount"`
+
+	// Entries How many
+	Entries int64             `json:"entries"`
+	Kind    StatementKindKind `json:"kind"`
+}
+
+// StatementKindKind defines model for StatementKind.Kind.
+type StatementKindKind string
 
 // Statistics defines model for Statistics.
 type Statistics struct {
@@ -3293,6 +3975,30 @@ type ListRegionsParams struct {
 // ListRegionsParamsType defines parameters for ListRegions.
 type ListRegionsParamsType int64
 
+// ListReturnsParams defines parameters for ListReturns.
+type ListReturnsParams struct {
+	// Page Page number, from 1
+	Page int64 `form:"page,omitempty" json:"page,omitempty"`
+
+	// Limit Items per page
+	Limit int64 `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// State Only in this state
+	State ListReturnsParamsState `form:"state,omitempty" json:"state,omitempty"`
+
+	// EsimID Only of this eSIM
+	EsimID string `form:"esimId,omitempty" json:"esimId,omitempty"`
+
+	// From Only asked for from this time on
+	From string `form:"from,omitempty" json:"from,omitempty"`
+
+	// To Only asked for before this time
+	To string `form:"to,omitempty" json:"to,omitempty"`
+}
+
+// ListReturnsParamsState defines parameters for ListReturns.
+type ListReturnsParamsState string
+
 // GetSpendingParams defines parameters for GetSpending.
 type GetSpendingParams struct {
 	// From First UTC day, included; without it, 30 days end with `to`
@@ -3401,6 +4107,27 @@ type ListWalletEntriesParams struct {
 // ListWalletEntriesParamsKind defines parameters for ListWalletEntries.
 type ListWalletEntriesParamsKind string
 
+// ListInvoicesParams defines parameters for ListInvoices.
+type ListInvoicesParams struct {
+	// Page Page number, from 1
+	Page int64 `form:"page,omitempty" json:"page,omitempty"`
+
+	// Limit Items per page
+	Limit int64 `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Month Only of this month
+	Month string `form:"month,omitempty" json:"month,omitempty"`
+}
+
+// GetStatementParams defines parameters for GetStatement.
+type GetStatementParams struct {
+	// After The `nextCursor` of the page before; empty means the first
+	After string `form:"after,omitempty" json:"after,omitempty"`
+
+	// Limit Entries per page; files have their own limit
+	Limit int64 `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
 // ListWebhookEndpointsParams defines parameters for ListWebhookEndpoints.
 type ListWebhookEndpointsParams struct {
 	// Page Page number, from 1
@@ -3467,6 +4194,12 @@ type OrderBatchJSONRequestBody = BatchRequest
 // CreateQuoteJSONRequestBody defines body for CreateQuote for application/json ContentType.
 type CreateQuoteJSONRequestBody = QuoteRequest
 
+// ReturnEsimsJSONRequestBody defines body for ReturnEsims for application/json ContentType.
+type ReturnEsimsJSONRequestBody = ReturnsRequest
+
+// ReturnEsimJSONRequestBody defines body for ReturnEsim for application/json ContentType.
+type ReturnEsimJSONRequestBody = ReturnRequest
+
 // SandboxAdvanceEsimClockJSONRequestBody defines body for SandboxAdvanceEsimClock for application/json ContentType.
 type SandboxAdvanceEsimClockJSONRequestBody = SandboxClockRequest
 
@@ -3475,6 +4208,9 @@ type SandboxInstallEsimJSONRequestBody = SandboxInstallRequest
 
 // SandboxUseEsimJSONRequestBody defines body for SandboxUseEsim for application/json ContentType.
 type SandboxUseEsimJSONRequestBody = SandboxUseRequest
+
+// SetBillingDetailsJSONRequestBody defines body for SetBillingDetails for application/json ContentType.
+type SetBillingDetailsJSONRequestBody = BillingDetailsRequest
 
 // FundWalletJSONRequestBody defines body for FundWallet for application/json ContentType.
 type FundWalletJSONRequestBody = FundRequest
@@ -3649,6 +4385,40 @@ func (c *Client) ListRegions(ctx context.Context, params ListRegionsParams) ([]R
 	return call[[]Region](ctx, c, "GET", expand("/api/esim/regions", map[string]string{}), queryOf(params), nil)
 }
 
+// ListReturns List your returns
+func (c *Client) ListReturns(ctx context.Context, params ListReturnsParams) (ReturnPage, error) {
+	return call[ReturnPage](ctx, c, "GET", expand("/api/esim/returns", map[string]string{}), queryOf(params), nil)
+}
+
+// Returns walks the items of the pages of ListReturns, from that of params to the last.
+func (c *Client) Returns(ctx context.Context, params ListReturnsParams) iter.Seq2[Return, error] {
+	return items(c.ReturnsPages(ctx, params), func(page ReturnPage) []Return { return page.Data.Items })
+}
+
+// ReturnsPages walks the same pages whole.
+func (c *Client) ReturnsPages(ctx context.Context, params ListReturnsParams) iter.Seq2[ReturnPage, error] {
+	return pages[ReturnPage](ctx, c, expand("/api/esim/returns", map[string]string{}), queryOf(params))
+}
+
+// ReturnEsims Return many unused eSIMs
+func (c *Client) ReturnEsims(ctx context.Context, body ReturnEsimsJSONRequestBody) (Returns, error) {
+	intent, err := ReturnEsimsIntent(body)
+	if err != nil {
+		return *new(Returns), err
+	}
+	return sendNew(ctx, c, intent)
+}
+
+// ReturnEsimsIntent is that call, to be stored before Send.
+func ReturnEsimsIntent(body ReturnEsimsJSONRequestBody) (Intent[Returns], error) {
+	return intend[Returns]("/api/esim/returns", map[string]string{}, body)
+}
+
+// GetReturn Read a return
+func (c *Client) GetReturn(ctx context.Context, returnID string) (ReturnAnswer, error) {
+	return call[ReturnAnswer](ctx, c, "GET", expand("/api/esim/returns/{returnId}", map[string]string{"returnId": returnID}), nil, nil)
+}
+
 // GetSpending Read your spending by day, and your top destinations
 func (c *Client) GetSpending(ctx context.Context, params GetSpendingParams) (Spending, error) {
 	return call[Spending](ctx, c, "GET", expand("/api/esim/spending", map[string]string{}), queryOf(params), nil)
@@ -3684,6 +4454,11 @@ func (c *Client) GetTransaction(ctx context.Context, transactionID string) (Tran
 	return call[Transaction](ctx, c, "GET", expand("/api/esim/transactions/{transactionId}", map[string]string{"transactionId": transactionID}), nil, nil)
 }
 
+// GetReceipt Read the receipt of a purchase or a funding
+func (c *Client) GetReceipt(ctx context.Context, transactionID string) (Receipt, error) {
+	return call[Receipt](ctx, c, "GET", expand("/api/esim/transactions/{transactionId}/receipt", map[string]string{"transactionId": transactionID}), nil, nil)
+}
+
 // GetEsim Read one of your eSIMs
 func (c *Client) GetEsim(ctx context.Context, esimID string) (Esim, error) {
 	return call[Esim](ctx, c, "GET", expand("/api/esim/{esimId}", map[string]string{"esimId": esimID}), nil, nil)
@@ -3702,6 +4477,25 @@ func (c *Client) GetEsimInstall(ctx context.Context, esimID string) (EsimInstall
 // RevokeInstallLink Revoke the public install link
 func (c *Client) RevokeInstallLink(ctx context.Context, esimID string) (InstallLinkRevoked, error) {
 	return call[InstallLinkRevoked](ctx, c, "DELETE", expand("/api/esim/{esimId}/install/link", map[string]string{"esimId": esimID}), nil, nil)
+}
+
+// GetReturnTerms See whether an eSIM can be returned
+func (c *Client) GetReturnTerms(ctx context.Context, esimID string) (ReturnTerms, error) {
+	return call[ReturnTerms](ctx, c, "GET", expand("/api/esim/{esimId}/return-terms", map[string]string{"esimId": esimID}), nil, nil)
+}
+
+// ReturnEsim Return an unused eSIM
+func (c *Client) ReturnEsim(ctx context.Context, esimID string, body ReturnEsimJSONRequestBody) (ReturnAnswer, error) {
+	intent, err := ReturnEsimIntent(esimID, body)
+	if err != nil {
+		return *new(ReturnAnswer), err
+	}
+	return sendNew(ctx, c, intent)
+}
+
+// ReturnEsimIntent is that call, to be stored before Send.
+func ReturnEsimIntent(esimID string, body ReturnEsimJSONRequestBody) (Intent[ReturnAnswer], error) {
+	return intend[ReturnAnswer]("/api/esim/{esimId}/returns", map[string]string{"esimId": esimID}, body)
 }
 
 // GetEsimTimeline Read what happened to an eSIM
@@ -3879,6 +4673,16 @@ func (c *Client) GetWalletBalance(ctx context.Context) (WalletBalance, error) {
 	return call[WalletBalance](ctx, c, "GET", expand("/api/wallet/balance", map[string]string{}), nil, nil)
 }
 
+// GetBillingDetails Read whom your papers name
+func (c *Client) GetBillingDetails(ctx context.Context) (BillingDetails, error) {
+	return call[BillingDetails](ctx, c, "GET", expand("/api/wallet/billing-details", map[string]string{}), nil, nil)
+}
+
+// SetBillingDetails Set whom your papers name
+func (c *Client) SetBillingDetails(ctx context.Context, body SetBillingDetailsJSONRequestBody) (BillingDetails, error) {
+	return call[BillingDetails](ctx, c, "PUT", expand("/api/wallet/billing-details", map[string]string{}), nil, body)
+}
+
 // GetKeyBudget Read what this API key may spend
 func (c *Client) GetKeyBudget(ctx context.Context) (KeyBudgetAndLeft, error) {
 	return call[KeyBudgetAndLeft](ctx, c, "GET", expand("/api/wallet/budget", map[string]string{}), nil, nil)
@@ -3913,6 +4717,26 @@ func FundWalletIntent(body FundWalletJSONRequestBody) (Intent[Funding], error) {
 	return intend[Funding]("/api/wallet/fund", map[string]string{}, body)
 }
 
+// ListInvoices List your invoices and credit notes
+func (c *Client) ListInvoices(ctx context.Context, params ListInvoicesParams) (InvoicePage, error) {
+	return call[InvoicePage](ctx, c, "GET", expand("/api/wallet/invoices", map[string]string{}), queryOf(params), nil)
+}
+
+// Invoices walks the items of the pages of ListInvoices, from that of params to the last.
+func (c *Client) Invoices(ctx context.Context, params ListInvoicesParams) iter.Seq2[ListedInvoice, error] {
+	return items(c.InvoicesPages(ctx, params), func(page InvoicePage) []ListedInvoice { return page.Data.Items })
+}
+
+// InvoicesPages walks the same pages whole.
+func (c *Client) InvoicesPages(ctx context.Context, params ListInvoicesParams) iter.Seq2[InvoicePage, error] {
+	return pages[InvoicePage](ctx, c, expand("/api/wallet/invoices", map[string]string{}), queryOf(params))
+}
+
+// GetInvoice Read an invoice or a credit note
+func (c *Client) GetInvoice(ctx context.Context, number string) (Invoice, error) {
+	return call[Invoice](ctx, c, "GET", expand("/api/wallet/invoices/{number}", map[string]string{"number": number}), nil, nil)
+}
+
 // GetLowBalance Read when the wallet counts as low
 func (c *Client) GetLowBalance(ctx context.Context) (LowBalance, error) {
 	return call[LowBalance](ctx, c, "GET", expand("/api/wallet/low-balance", map[string]string{}), nil, nil)
@@ -3921,6 +4745,11 @@ func (c *Client) GetLowBalance(ctx context.Context) (LowBalance, error) {
 // SetLowBalance Set when the wallet counts as low
 func (c *Client) SetLowBalance(ctx context.Context, body SetLowBalanceJSONRequestBody) (LowBalance, error) {
 	return call[LowBalance](ctx, c, "PUT", expand("/api/wallet/low-balance", map[string]string{}), nil, body)
+}
+
+// GetStatement Read the statement of a month
+func (c *Client) GetStatement(ctx context.Context, month string, params GetStatementParams) (Statement, error) {
+	return call[Statement](ctx, c, "GET", expand("/api/wallet/statements/{month}", map[string]string{"month": month}), queryOf(params), nil)
 }
 
 // ListWebhookEndpoints List your webhook endpoints

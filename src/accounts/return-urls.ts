@@ -8,7 +8,7 @@ import type { Environment } from '../domain/account.ts';
 const ID_PLACEHOLDER = '{transactionId}';
 
 const LOCAL_HOST = /^(?:localhost|127\.0\.0\.1)(?::\d{1,5})?$/;
-/** A name of the public internet, whose last part begins with a letter: an IP address tells a buyer nothing. */
+/** A public name, whose last part begins with a letter: an IP address tells a buyer nothing. */
 const PUBLIC_HOST =
   /^(?=.{4,259}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9](?::\d{1,5})?$/;
 

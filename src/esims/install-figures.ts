@@ -48,5 +48,5 @@ export function ageText(at: Date, now: Date, locale: string): string {
   const format = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' });
   const ageMs = Math.max(0, now.getTime() - at.getTime());
   const [unit, unitMs] = STEPS.find(([, ms]) => ageMs >= ms) ?? (['second', Infinity] as const);
-  return format.format(-Math.floor(ageMs / unitMs), unit);
+  return format.format(-Math.trunc(ageMs / unitMs), unit);
 }

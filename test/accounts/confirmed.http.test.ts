@@ -49,7 +49,9 @@ const cookieHeaders = (environment = 'live') => ({
 const askUser = (target: string, ask: Ask = {}, environment?: string): Promise<Reply> =>
   api.ask(target, { method: 'POST', body: {}, ...ask, headers: cookieHeaders(environment) });
 
-const WHO: Partial<Record<string, 'ADMIN' | 'FINANCE'>> = { people: 'ADMIN', see: 'ADMIN' };
+const WHO: Partial<Record<string, 'ADMIN' | 'FINANCE'>> = {
+  ...{ people: 'ADMIN', see: 'ADMIN', alerts: 'ADMIN' },
+};
 
 /** As somebody whose role lets them. */
 function askAs(route: Route, environment?: string, body: object = {}): Promise<Reply> {
@@ -98,6 +100,7 @@ describe('a route that asks for the password again', () => {
     ...['previewAction', 'previewBatchRepair', 'previewPrices', 'previewPriceRule'],
     ...['dismissEvent', 'stopBatchRepair', 'closeDifference', 'reconcile'],
     ...['changeAccount', 'withdrawInvitation'],
+    ...['checkBalance', 'endShortage', 'testAlertChannel'],
   ];
 
   it('is every one by which operators change anything, or members change keys or members', () => {

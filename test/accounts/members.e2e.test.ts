@@ -76,7 +76,8 @@ it('routes for keys need more of a member than reading or buying where they send
   const endpoint = '/api/webhooks/endpoints/{endpointId}';
   expect(Object.fromEntries(named)).toEqual({
     read: ['POST /api/esim/confirm-payment'],
-    fund: ['POST /api/wallet/fund', 'PUT /api/wallet/low-balance'],
+    fund: ['POST /api/wallet/fund', 'PUT /api/wallet/billing-details', 'PUT /api/wallet/low-balance'],
+    install: ['GET /api/esim/orders/batch/{batchId}/sheets'],
     webhooks: [
       ...[`DELETE ${endpoint}`, `PATCH ${endpoint}`, 'POST /api/webhooks/endpoints'],
       `POST ${endpoint}/rotate-secret`,

@@ -24,7 +24,18 @@ import {
 const PERMISSIONS_OF: Record<Role, readonly Permission[]> = {
   SUPPORT: ['see', 'action'],
   OPERATIONS: ['see', 'action', 'replay'],
-  FINANCE: ['see', 'action', 'replay', 'approve', 'reconcile', 'pricing', 'books', 'closing', 'accounts', 'audit'],
+  FINANCE: [
+    'see',
+    'action',
+    'replay',
+    'approve',
+    'reconcile',
+    'pricing',
+    'books',
+    'closing',
+    'accounts',
+    'audit',
+  ],
   ADMIN: ['see', 'action', 'books', 'people', 'accounts', 'audit'],
 };
 

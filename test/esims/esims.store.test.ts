@@ -20,7 +20,7 @@ import { forFile } from '../support/world/for-file.ts';
 
 const books: Books = await forFile(openBooks());
 beforeEach(async () => {
-  await sql`truncate esims`.execute(books.owner);
+  await sql`truncate esims cascade`.execute(books.owner);
   await sql`truncate purchases cascade`.execute(books.owner);
 });
 

@@ -22,7 +22,7 @@ afterAll(async () => {
   await vendor.close();
   await books.close();
 });
-beforeEach(() => sql`truncate esims`.execute(books.owner));
+beforeEach(() => sql`truncate esims cascade`.execute(books.owner));
 
 let nowMs = Date.UTC(2026, 5, 1);
 

@@ -141,8 +141,8 @@ const ACCOUNTS = [
 
 /**
  * What an environment may know of an account: a gateway's charge needs its e-mail address, and so does a
- * notice to its owner; papers name it; its plan bounds its unpaid payments. And of people: who gave whom access, to see
- * whether two people are two. It adds to the audit log what people change in its own rows.
+ * notice to its owner; papers name it; its plan bounds its unpaid payments. And of people: who gave whom
+ * access, to see whether two people are two. It adds to the audit log what people change in its own rows.
  */
 const SHARED = [
   'access_grants: SELECT(confirmed_at confirmed_by email given_at given_by)',

@@ -3,11 +3,13 @@ import pg from 'pg';
 import { afterAll, expect, it } from 'vitest';
 import * as catalogue from '../../src/catalogue/rules.ts';
 import * as account from '../../src/domain/account.ts';
+import * as alerts from '../../src/domain/alerts.ts';
 import * as money from '../../src/domain/money.ts';
 import * as memberRoles from '../../src/domain/member-roles.ts';
 import * as notices from '../../src/domain/notice-kinds.ts';
 import * as operatorRoles from '../../src/domain/operator-roles.ts';
 import * as papers from '../../src/domain/papers.ts';
+import * as priceRules from '../../src/domain/price-rules.ts';
 import * as states from '../../src/domain/states.ts';
 import * as esims from '../../src/esims/rules.ts';
 import * as jobs from '../../src/jobs/rules.ts';
@@ -35,6 +37,8 @@ const MODULES = [
     webhooks,
     notices,
     papers,
+    alerts,
+    priceRules,
   ],
 ];
 const textOf = (members: readonly unknown[]): string => members.map(String).toSorted().join(' ');

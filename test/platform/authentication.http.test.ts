@@ -14,7 +14,7 @@ afterEach(() => api.close());
 
 const all = createRouteTable({ version: '1.2.3', brand: 'simway' });
 /** The other routes take sessions, not keys (test/accounts). */
-const FUNDING = new Set(['/api/wallet/fund', '/api/wallet/low-balance']);
+const FUNDING = new Set(['/api/wallet/fund', '/api/wallet/low-balance', '/api/wallet/billing-details']);
 const takesKeys = ({ key }: Route): boolean => ['required', 'optional', 'public'].includes(key);
 const routes = all.filter(takesKeys);
 

@@ -137,7 +137,7 @@ describe('gateway events', () => {
       .executeTakeFirstOrThrow();
     await dismissByHand(books.world, id, { by: 'ada', reason: 'a test' });
     expect(await sweep()).toBe(
-      '0 keys, 0 refusals, 0 events, 3 gateway events, 0 supplier events, 0 rates, 0 quotes and 0 addresses of travellers deleted',
+      '0 balances, 0 alerts, 0 keys, 0 refusals, 0 events, 3 gateway events, 0 supplier events, 0 rates, 0 quotes, 0 addresses of travellers and 0 of buyers deleted',
     );
     expect(await eventsLeft()).toEqual(['applied 89 days ago', 'never applied', 'unmatched, not dismissed']);
   });
@@ -159,7 +159,7 @@ describe('exchange rates', () => {
     await openPurchase(books.world, { ...input, quote }, { now: daysAgo(300), keepRefusal: () => false });
     const before = await findGoodRates(books.world);
     expect(await sweep()).toBe(
-      '0 keys, 0 refusals, 0 events, 0 gateway events, 0 supplier events, 4 rates, 0 quotes and 0 addresses of travellers deleted',
+      '0 balances, 0 alerts, 0 keys, 0 refusals, 0 events, 0 gateway events, 0 supplier events, 4 rates, 0 quotes, 0 addresses of travellers and 0 of buyers deleted',
     );
     expect(await ratesLeft()).toEqual([
       'confirmed',

@@ -37,6 +37,8 @@ const CODES: Readonly<Record<string, Ends>> = {
   'SIM-NEVER-ALLOCATE': 'stuck',
   'SIM-MANUAL-LIFE': 'delivered',
   'SIM-NO-TOPUP': 'delivered',
+  'SIM-RETURN-LOSE-ANSWER': 'delivered',
+  'SIM-RETURN-SILENT': 'delivered',
   'SIM-TOO-DEAR': 'too-dear',
 };
 /** A top-up in doubt is looked for, and repeated only once the attempt before can no longer arrive. */

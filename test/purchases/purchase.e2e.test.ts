@@ -36,6 +36,8 @@ describe.each([
       status: 'SUCCESS',
       package: { packageCode: 'SIM-OK', packageName: 'Sandbox SIM-OK 1GB 7Days', price, currency },
       esimDetails,
+      reference: '',
+      metadata: {},
     });
     const { smdpAddress, matchingId } = esimDetails;
     expect(esimDetails.activationCode).toBe(`LPA:1$${smdpAddress}$${matchingId}`);

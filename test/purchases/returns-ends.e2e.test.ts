@@ -41,7 +41,7 @@ async function bought(code = 'SIM-MANUAL-LIFE') {
   return {
     esimId: purchase.esim_id,
     transactionId: purchase.transaction_id,
-    priceMinor: purchase.price_minor,
+    priceMinor: BigInt(purchase.price_minor),
   };
 }
 

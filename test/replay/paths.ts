@@ -44,6 +44,8 @@ export const RECORDED_PATHS = [
   'after-closing-moved',
   'run-job',
   'sweep-jobs',
+  'raise-alerts',
+  'return-esim',
 ] as const;
 
 export type RecordedPath = (typeof RECORDED_PATHS)[number];

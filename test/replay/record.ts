@@ -241,6 +241,14 @@ const WALKS: Record<RecordedPath, Walk> = {
     return batchId;
   },
   'sweep-jobs': ({ stack }) => scheduled(stack, 'sweepJobs'),
+  'raise-alerts': ({ stack }) => scheduled(stack, 'raiseAlerts'),
+  'return-esim': async ({ stack, buyer }) => {
+    const { body } = await buyer.buy('SIM-RETURN-LOSE-ANSWER');
+    const { esimId } = body.esimDetails;
+    const key = buyer.account.apiKey;
+    const answer = await stack.call('POST', `/api/esim/${esimId}/returns`, { key, body: {} });
+    return (answer.body.data as unknown as { returnId: string }).returnId;
+  },
   'after-closing-moved': async ({ stack, harness, shop }) => {
     const { transactionId } = await harness.purchase({ account: shop.account });
     await stack.temporal.workflow.getHandle(transactionId).result();

@@ -160,7 +160,7 @@ export const receiptSchema = dataObject('Receipt', {
   tax: money('The tax in the total'),
   taxName: text('Null: there is none on the paper', 'VAT').nullable(),
   taxRatePercent: percent('Null: there is none on the paper', 7.5).nullable(),
-  seller: sellerSchema.nullable(),
+  seller: z.object(party).nullable(),
   buyer: buyerSchema,
 });
 

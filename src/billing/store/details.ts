@@ -107,11 +107,14 @@ export const setAccountTax = (
   { by, reason }: { readonly by: string; readonly reason: string },
 ): Promise<void> =>
   inTransaction(db, async (trx) => {
-    await trx.deleteFrom('account_taxes').where('account_id', '=', accountId).execute();
-    if (taxRateBps !== null)
+    const row = { tax_rate_bps: taxRateBps ?? 0, set_by: by, reason };
+    if (taxRateBps === null)
+      await trx.deleteFrom('account_taxes').where('account_id', '=', accountId).execute();
+    else
       await trx
         .insertInto('account_taxes')
-        .values({ account_id: accountId, tax_rate_bps: taxRateBps, set_by: by, reason })
+        .values({ account_id: accountId, ...row })
+        .onConflict((conflict) => conflict.column('account_id').doUpdateSet(row))
         .execute();
     const detail = { after: { taxRateBps }, reason };
     await writeWorldAudit(trx, { actor: by, action: 'account.set-tax', subject: accountId, detail });

@@ -274,6 +274,7 @@ export const batchRoutes: readonly Route<PurchaseCases>[] = [
       csvAnswer(params.batchId, await cases.exportBatch(principal, params.batchId)),
   }),
   routes.get(`${PATH}/{batchId}/sheets`, {
+    memberPermission: 'install',
     query: z.object({
       language: choiceField(LANGUAGES, {
         description: 'Of rows that name none; `en` without it',
