@@ -36,12 +36,19 @@ const PERMISSIONS_OF: Record<Role, readonly Permission[]> = {
     'accounts',
     'audit',
   ],
-  ADMIN: ['see', 'action', 'books', 'people', 'accounts', 'audit'],
+  ADMIN: ['see', 'action', 'books', 'alerts', 'people', 'accounts', 'audit'],
 };
 
 const ACTIONS_OF: Record<Role, readonly OperatorAction[]> = {
   SUPPORT: ['check-gateway', 'check-supplier'],
-  OPERATIONS: ['check-gateway', 'check-supplier', 'retry-delivery', 'deliver-other', 'cancel'],
+  OPERATIONS: [
+    'check-gateway',
+    'check-supplier',
+    'retry-delivery',
+    'deliver-other',
+    'cancel',
+    'refuse-return',
+  ],
   FINANCE: [
     'check-gateway',
     'check-supplier',
@@ -50,6 +57,8 @@ const ACTIONS_OF: Record<Role, readonly OperatorAction[]> = {
     'refund-to-source',
     'credit-wallet',
     'cancel',
+    'grant-return',
+    'refuse-return',
     'settle-dispute',
   ],
   ADMIN: ['check-gateway', 'check-supplier'],

@@ -31,8 +31,8 @@ afterAll(async () => {
   await mail.close();
 });
 
-const order = (body: unknown, { path = '', ...ask }: Ask & { readonly path?: string } = {}): Promise<Reply> =>
-  api.ask(PATH + path, { key: 'usd', method: 'POST', body, ...ask });
+const order = (body: unknown, ask: Ask = {}): Promise<Reply> =>
+  api.ask(PATH, { key: 'usd', method: 'POST', body, ...ask });
 const read = (path: string, key = 'usd', example?: string): Promise<Reply> =>
   api.ask(`${PATH}${path}`, { key, example });
 const rows = (count: number, more: object = {}) =>
@@ -332,7 +332,9 @@ it('a batch for later is cancelled, and nothing is bought', async () => {
   const before = await api.shop.purchases('usd');
   const startAt = new Date(Date.now() + 3_600_000).toISOString();
   const batchId = await accepted({ rows: rows(2), startAt });
-  const cancelled = await order({}, { path: `/${batchId}/cancel`, example: 'cancelled' });
+  const cancelled = await api.ask(`${PATH}/${batchId}/cancel`, {
+    ...{ key: 'usd', method: 'POST', example: 'cancelled' },
+  });
   expect(dataOf(cancelled)).toMatchObject({ status: 'CANCELLED', cancelReason: 'CANCELLED' });
   expect(dataOf(await read(`/${batchId}`)).counts).toMatchObject({ queued: 0, failed: 2 });
   expect(await api.shop.purchases('usd')).toBe(before);

@@ -1,6 +1,7 @@
 // Two observers of one delivery that disagree: an abandoned attempt that still works, a refusal while an
 // order is in progress, an operator's cancellation during a delivery. The test runs the attempts itself, in
 // the order that shows the fault.
+import { sql } from 'kysely';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { PurchaseInput } from '../../src/purchases/purchase.ts';
 import { flagMoney } from '../../src/payments/store/payments.ts';
@@ -22,6 +23,8 @@ const topUpTarget = await harness.topUpTarget(buyer);
 afterEach(async () => {
   for (const attempt of attempts.splice(0)) attempt.close();
   await stack.clearFaults();
+  // What an earlier test had the supplier refuse is not on sale otherwise.
+  await sql`delete from package_shortages`.execute(stack.owner);
 });
 
 function newAttempt(): Attempt {

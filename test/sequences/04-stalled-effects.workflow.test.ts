@@ -1,5 +1,6 @@
 // A worker pauses between recording an effect and sending it, for longer than others wait. When it continues,
 // it sends nothing. And workers whose clocks differ: none of them counts an order in flight as refused.
+import { sql } from 'kysely';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { PurchaseInput } from '../../src/purchases/purchase.ts';
 import { openPurchase } from '../../src/purchases/store/opening.ts';
@@ -17,6 +18,8 @@ const attempts: Attempt[] = [];
 afterEach(async () => {
   for (const attempt of attempts.splice(0)) attempt.close();
   await stack.clearFaults();
+  // What an earlier test had the supplier refuse is not on sale otherwise.
+  await sql`delete from package_shortages`.execute(stack.owner);
 });
 
 function worker(aheadMs = 0): Attempt {

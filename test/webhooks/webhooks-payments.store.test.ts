@@ -62,7 +62,9 @@ describe('a purchase paid through the gateway', () => {
               transactionId: payer.transactionId,
               purpose: 'purchase',
               paymentMethod: 'CARD',
-              reference: payer.reference,
+              gatewayReference: payer.reference,
+              reference: '',
+              metadata: {},
               amount: 20_000,
               currency: 'NGN',
             },
@@ -152,7 +154,8 @@ describe('a refund', () => {
         body: {
           data: {
             transactionId: payer.transactionId,
-            reference: payer.reference,
+            gatewayReference: payer.reference,
+            reference: '',
             amount: 20_000,
             currency: 'NGN',
             refundedTo: 'SOURCE',

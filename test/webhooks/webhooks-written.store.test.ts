@@ -31,6 +31,8 @@ import { placeHold } from '../support/money/holds.ts';
 import { messagesOf, newAccountId, newEndpoint, NOW, setEndpoint } from './webhooks.support.ts';
 import { forFile } from '../support/world/for-file.ts';
 
+/** Of a purchase to which its shop gave neither. */
+const NO_OWN = { reference: '', metadata: {} };
 const OPEN = { now: NOW, keepRefusal: () => false };
 const PROFILE = profileItem(profileFacts(), NOW, {});
 const OUT_OF_STOCK = { reason: 'OUT_OF_STOCK', detail: 'code 200007' } as const;
@@ -128,7 +130,7 @@ describe('a purchase from the wallet', () => {
     expect(await bodiesOf(accountId)).toEqual([]);
     await failPurchase(books.world, transactionId, OUT_OF_STOCK);
     expect(await bodiesOf(accountId)).toEqual([
-      { transactionId, status: 'FAILED', esimId: '', iccid: '', qrCodeUrl: '' },
+      { transactionId, status: 'FAILED', esimId: '', iccid: '', qrCodeUrl: '', ...NO_OWN },
     ]);
   });
 
@@ -158,7 +160,7 @@ describe('a purchase from the wallet', () => {
     const { transactionId } = await opened(accountId, topUp);
     await enqueueStatus(books.world, transactionId, 'PROCESSING', newPendingMessages());
     await failPurchase(books.world, transactionId, OUT_OF_STOCK);
-    const esim = { esimId, iccid: '8901000000000000001', qrCodeUrl: sealedQrCodeUrl(esimId) };
+    const esim = { esimId, iccid: '8901000000000000001', qrCodeUrl: sealedQrCodeUrl(esimId), ...NO_OWN };
     expect(await bodiesOf(accountId)).toEqual([
       { transactionId, status: 'PROCESSING', ...esim },
       { transactionId, status: 'FAILED', ...esim },

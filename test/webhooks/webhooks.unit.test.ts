@@ -281,17 +281,19 @@ describe('the list of events', () => {
     const dataOf = (...status: Parameters<typeof sampleBody>[2][]) =>
       (JSON.parse(sampleBody('esim.purchased', new Date(START_MS), ...status)) as { data: object }).data;
     const transactionId = `txn-${'0'.repeat(32)}`;
+    const own = { reference: 'order-1001', metadata: { channel: 'sample' } };
     const delivered = {
       transactionId,
       status: 'SUCCESS',
       esimId: `esim-${'0'.repeat(32)}`,
       iccid: '8900000000000000000',
       qrCodeUrl: 'https://example.com/qr/sample.png',
+      ...own,
     };
     expect(dataOf()).toEqual(delivered);
     expect(dataOf('SUCCESS')).toEqual(delivered);
     for (const status of ['PROCESSING', 'FAILED'] as const)
-      expect(dataOf(status)).toEqual({ transactionId, status, esimId: '', iccid: '', qrCodeUrl: '' });
+      expect(dataOf(status)).toEqual({ transactionId, status, esimId: '', iccid: '', qrCodeUrl: '', ...own });
   });
 
   it('has samples of the other events, which no status changes', () => {

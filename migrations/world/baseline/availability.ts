@@ -33,6 +33,8 @@ const tables = ({ role }: World) => sql`
     asked_at timestamptz not null,
     read_at timestamptz not null default clock_timestamp()
   );
+  -- So that whoever owns the table owns it too.
+  alter sequence supplier_balance_checks owned by supplier_balances.check_number;
   create index supplier_balances_newest on supplier_balances (supplier, check_number);
   create index supplier_balances_by_age on supplier_balances (read_at);
 

@@ -74,17 +74,6 @@ export const findReturn = (db: WorldDb, id: string): Promise<ReturnRow | undefin
 export const findReturnsOf = (db: WorldDb, batchId: string): Promise<ReturnRow[]> =>
   db.selectFrom('returns').selectAll().where('batch_id', '=', batchId).execute();
 
-/** The newest return of a purchase's eSIM. */
-export const findReturnOf = (db: WorldDb, transactionId: string): Promise<ReturnRow | undefined> =>
-  db
-    .selectFrom('returns')
-    .innerJoin('esims', 'esims.id', 'returns.esim_id')
-    .selectAll('returns')
-    .where('esims.transaction_id', '=', transactionId)
-    .orderBy('returns.created_at', 'desc')
-    .limit(1)
-    .executeTakeFirst();
-
 export interface ReturnQuery extends PageQuery {
   readonly state?: ReturnState | undefined;
   readonly esimId?: string | undefined;
