@@ -54,7 +54,9 @@ describe('the page of alerts', () => {
     await page.getByRole('button', { name: 'Add', exact: true }).click();
     await expect.poll(() => page.getByText('Added. Send a test message').count()).toBeGreaterThan(0);
     await page.getByRole('button', { name: `Send a test to ${admin.email}` }).click();
-    await expect.poll(() => page.getByText('A test message is sent within a minute').count()).toBeGreaterThan(0);
+    await expect
+      .poll(() => page.getByText('A test message is sent within a minute').count())
+      .toBeGreaterThan(0);
     await open(page, '');
     await keepScreenshot(page, `home-${name.split(',')[0] ?? ''}-whole`);
   });

@@ -26,7 +26,9 @@ const routes = table.filter(
     route.docs && /^\/(api|acp|\.well-known)\//.test(route.path) && route.path !== '/api/openapi.json',
 );
 /** Those for operators that have examples. */
-const pricingRoutes = table.filter(({ path }) => /^\/ops\/(rates|prices|price-rules|supplier-prices|on-sale)/.test(path));
+const pricingRoutes = table.filter(({ path }) =>
+  /^\/ops\/(rates|prices|price-rules|supplier-prices|on-sale)/.test(path),
+);
 
 const api = await forFile(startApi());
 const { paths } = (await api.ask('/api/openapi.json')).json as {

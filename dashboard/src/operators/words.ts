@@ -168,7 +168,10 @@ const NAMED: Readonly<Record<string, string>> = {
 /** `replay: checks the gateway` → `Retry: checks the gateway`. Every action has the name of its button. */
 export function nextStep(nextAction: string): string {
   const [, command = '', text = ''] = /^(\w+): (.*)$/.exec(nextAction) ?? [];
-  const named = text.replaceAll(/\b(?:replay|mark-paid|refuse-return)\b/g, (name) => `“${NAMED[name] ?? name}”`);
+  const named = text.replaceAll(
+    /\b(?:replay|mark-paid|refuse-return)\b/g,
+    (name) => `“${NAMED[name] ?? name}”`,
+  );
   return command === '' ? nextAction : `${COMMANDS[command] ?? command}: ${named}`;
 }
 

@@ -101,7 +101,8 @@ export function composeWorkerWorld(context: ProcessContext, world: WorldConfig, 
     /** Has the supplier send its events to our API; undefined where no address is set. */
     registerForEvents: composeRegistration(world, connected.supplier.inBackground, events),
     /** Stuck purchases and payments. */
-    stuck: () => findStuck({ ...ports, workflows: createWorkflowStates(temporal), limits: stuckLimits(timings) }),
+    stuck: () =>
+      findStuck({ ...ports, workflows: createWorkflowStates(temporal), limits: stuckLimits(timings) }),
     close,
   };
 }

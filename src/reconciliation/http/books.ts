@@ -212,7 +212,8 @@ export const booksRoutes: readonly Route<ReconciliationCases>[] = [
     answer: ['Every account', trialBalanceSchema],
     operationId: 'getTrialBalance',
     summary: 'Read the trial balance',
-    description: 'Every account of the ledger by currency, with sums that net to zero. As of now, or of the end of a day.',
+    description:
+      'Every account of the ledger by currency, with sums that net to zero. As of now, or of the end of a day.',
     read: (cases, { asOf }) => cases.readTrialBalance(asOf && new Date(asOf.getTime() + DAY_MS)),
   }),
   reportRoute('daily', {
