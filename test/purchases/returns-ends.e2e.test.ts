@@ -41,7 +41,7 @@ async function bought(code = 'SIM-MANUAL-LIFE') {
   return {
     esimId: purchase.esim_id,
     transactionId: purchase.transaction_id,
-    priceMinor: BigInt(purchase.price_minor),
+    priceMinor: BigInt(String(purchase.price_minor)),
   };
 }
 
