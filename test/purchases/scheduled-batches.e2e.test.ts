@@ -114,7 +114,9 @@ describe('a batch with startAt', () => {
 
   it('can be cancelled until it starts, again and again, and nothing is bought', async () => {
     const { apiKey: key } = await stack.account();
-    const [cancelled, started] = [await order(key), await order(key)];
+    // Further ahead than fits a number of milliseconds with 32 bits.
+    const startAt = new Date(Date.now() + 80 * 86_400_000).toISOString();
+    const [cancelled, started] = [await order(key, { startAt }), await order(key)];
     const cancel = ({ batchId }: Batch) => stack.call('POST', `${PATH}/${batchId}/cancel`, { key, body: {} });
     for (const answer of [await cancel(cancelled), await cancel(cancelled)])
       expect([answer.status, answer.body.data]).toMatchObject([200, { status: 'CANCELLED' }]);

@@ -216,7 +216,7 @@ export interface ScheduledBatch extends JobFields {
 /** For the transaction. Undefined where another one has it, or it does not wait for its start any more. */
 export async function lockScheduled(trx: WorldDb, batchId: string): Promise<ScheduledBatch | undefined> {
   const { rows } = await sql<ScheduledBatch>`
-    select jobs.*, (extract(epoch from clock_timestamp() - start_at) * 1000)::integer as late_ms,
+    select jobs.*, (extract(epoch from clock_timestamp() - start_at) * 1000)::float8 as late_ms,
            (select count(*)::integer from jobs other where other.kind = 'order' and other.account_id = jobs.account_id
                and other.status = 'RUNNING' and other.all_begun_at is null) as beginning
       from jobs where id = ${batchId} and status = 'SCHEDULED' for update skip locked`.execute(trx);
