@@ -5,10 +5,11 @@ import { notifications } from '@mantine/notifications';
 import { useState } from 'react';
 import { api } from '../api/client.ts';
 import { DownloadCsv, DownloadFile } from '../ui/download-csv.tsx';
-import { formatDay } from '../ui/format.ts';
 import {
+  CSV,
   formatMonth,
-  INVOICE_KINDS,
+  invoiceColumns,
+  PDF,
   PARTY_FAULTS,
   PartyInputs,
   type Party,
@@ -16,14 +17,10 @@ import {
   partyOf,
 } from '../ui/paper-forms.tsx';
 import { Facts, QuerySection, Section } from '../ui/parts.tsx';
-import { amount, PagedRows, Rows } from '../ui/rows.tsx';
+import { PagedRows, Rows } from '../ui/rows.tsx';
 import { SendForm, useSending } from '../ui/send-form.tsx';
 import { useMembership, useRead, useRefresh } from './place.ts';
 
-const as = (type: 'text/csv' | 'application/pdf') =>
-  ({ headers: { Accept: type }, parseAs: 'blob' }) as const;
-const PDF = as('application/pdf');
-const CSV = as('text/csv');
 const blobOf = async (reading: Promise<{ readonly data?: unknown }>): Promise<Blob> =>
   (await reading).data as Blob;
 
@@ -61,7 +58,7 @@ function monthsBack(count: number): string[] {
 }
 
 function Statements() {
-  const read = (month: string, how: typeof PDF) => () =>
+  const read = (month: string, how: typeof PDF | typeof CSV) => () =>
     blobOf(api.GET('/api/wallet/statements/{month}', { ...how, params: { path: { month } } }));
   return (
     <Section title="Statements">
@@ -100,7 +97,7 @@ function Statements() {
 function Invoices() {
   const [page, setPage] = useState(1);
   const query = useRead('/api/wallet/invoices', { query: { page, limit: 12 } });
-  const read = (number: string, how: typeof PDF) => () =>
+  const read = (number: string, how: typeof PDF | typeof CSV) => () =>
     blobOf(api.GET('/api/wallet/invoices/{number}', { ...how, params: { path: { number } } }));
   return (
     <Section title="Invoices">
@@ -109,29 +106,7 @@ function Invoices() {
         onPage={setPage}
         label="Invoices"
         empty="No invoices yet. One is written for each month with sales, after its end."
-        columns={{
-          Number: ({ number }) => number,
-          What: ({ kind, month }) => `${INVOICE_KINDS[kind]}, ${formatMonth(month)}`,
-          Date: ({ issuedAt }) => formatDay(issuedAt.slice(0, 10)),
-          Tax: amount('tax'),
-          Total: amount('gross'),
-          Download: ({ number }) => (
-            <Group gap="xs">
-              <DownloadFile
-                label="PDF"
-                aria-label={`${number} as PDF`}
-                name={`invoice-${number}.pdf`}
-                read={read(number, PDF)}
-              />
-              <DownloadCsv
-                label="CSV"
-                aria-label={`${number} as CSV`}
-                name={`invoice-${number}.csv`}
-                read={read(number, CSV)}
-              />
-            </Group>
-          ),
-        }}
+        columns={invoiceColumns(read)}
       />
     </Section>
   );

@@ -1,16 +1,12 @@
 /** The papers of one account, as operators see them. */
-import { Group, Text } from '@mantine/core';
+import { Text } from '@mantine/core';
 import { useState } from 'react';
 import { ops } from '../api/client.ts';
-import { DownloadCsv, DownloadFile } from '../ui/download-csv.tsx';
-import { formatDay, formatPercent } from '../ui/format.ts';
-import { formatMonth, INVOICE_KINDS } from '../ui/paper-forms.tsx';
+import { formatPercent } from '../ui/format.ts';
+import { type CSV, invoiceColumns, type PDF } from '../ui/paper-forms.tsx';
 import { Section } from '../ui/parts.tsx';
-import { amount, PagedRows } from '../ui/rows.tsx';
+import { PagedRows } from '../ui/rows.tsx';
 import { inPath, useEnvironment, useOps } from './place.ts';
-
-const PDF = { headers: { Accept: 'application/pdf' }, parseAs: 'blob' } as const;
-const CSV = { headers: { Accept: 'text/csv' }, parseAs: 'blob' } as const;
 
 export function AccountPapers({ accountId }: { readonly accountId: string }) {
   const environment = useEnvironment();
@@ -35,29 +31,7 @@ export function AccountPapers({ accountId }: { readonly accountId: string }) {
         onPage={setPage}
         label="Invoices"
         empty="No invoices."
-        columns={{
-          Number: ({ number }) => number,
-          What: ({ kind, month }) => `${INVOICE_KINDS[kind]}, ${formatMonth(month)}`,
-          Date: ({ issuedAt }) => formatDay(issuedAt.slice(0, 10)),
-          Tax: amount('tax'),
-          Total: amount('gross'),
-          Download: ({ number }) => (
-            <Group gap="xs">
-              <DownloadFile
-                label="PDF"
-                aria-label={`${number} as PDF`}
-                name={`invoice-${number}.pdf`}
-                read={read(number, PDF)}
-              />
-              <DownloadCsv
-                label="CSV"
-                aria-label={`${number} as CSV`}
-                name={`invoice-${number}.csv`}
-                read={read(number, CSV)}
-              />
-            </Group>
-          ),
-        }}
+        columns={invoiceColumns(read)}
       />
     </Section>
   );

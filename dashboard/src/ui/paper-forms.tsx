@@ -1,9 +1,18 @@
 /** What papers have on all pages: who they name, months, and what an invoice is called. */
-import { Textarea, TextInput } from '@mantine/core';
+import { Group, Textarea, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import type { ApiSchemas } from '../api/client.ts';
+import { DownloadCsv, DownloadFile } from './download-csv.tsx';
+import { formatDay } from './format.ts';
+import { amount, type Columns } from './rows.tsx';
 
-export const INVOICE_KINDS: Readonly<Record<ApiSchemas['ListedInvoice']['kind'], string>> = {
+/** How a paper is asked for as a file. */
+export const PDF = { headers: { Accept: 'application/pdf' }, parseAs: 'blob' } as const;
+export const CSV = { headers: { Accept: 'text/csv' }, parseAs: 'blob' } as const;
+
+type ListedInvoice = ApiSchemas['ListedInvoice'];
+
+const INVOICE_KINDS: Readonly<Record<ListedInvoice['kind'], string>> = {
   INVOICE: 'Invoice',
   CREDIT_NOTE: 'Credit note',
 };
@@ -82,3 +91,30 @@ export function PartyInputs<Values extends PartyFields>({
     </>
   );
 }
+
+/** Of a list of invoices. `read`: an invoice's file in one of the two forms. */
+export const invoiceColumns = (
+  read: (number: string, how: typeof PDF | typeof CSV) => () => Promise<Blob>,
+): Columns<ListedInvoice> => ({
+  Number: ({ number }) => number,
+  What: ({ kind, month }) => `${INVOICE_KINDS[kind]}, ${formatMonth(month)}`,
+  Date: ({ issuedAt }) => formatDay(issuedAt.slice(0, 10)),
+  Tax: amount('tax'),
+  Total: amount('gross'),
+  Download: ({ number }) => (
+    <Group gap="xs">
+      <DownloadFile
+        label="PDF"
+        aria-label={`${number} as PDF`}
+        name={`invoice-${number}.pdf`}
+        read={read(number, PDF)}
+      />
+      <DownloadCsv
+        label="CSV"
+        aria-label={`${number} as CSV`}
+        name={`invoice-${number}.csv`}
+        read={read(number, CSV)}
+      />
+    </Group>
+  ),
+});

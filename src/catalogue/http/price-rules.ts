@@ -1,11 +1,9 @@
 /** Prices that finance sets for some buyers or some packages. */
 import { z } from 'zod';
-import { ACCOUNT_TYPES } from '../../domain/account.ts';
 import { csvOf } from '../../domain/csv.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { ACCOUNT_CURRENCIES, formatAmount, formatMinor } from '../../domain/money.ts';
 import { RULE_KINDS, RULE_ROUNDINGS, RULE_SCOPES, RULE_TARGETS } from '../../domain/price-rules.ts';
-import { PACKAGE_TYPES } from '../../domain/states.ts';
 import {
   answer,
   CSV,
@@ -17,7 +15,6 @@ import {
   namedObject,
   percent,
   text,
-  usd,
 } from '../../platform/http/answer-fields.ts';
 import { amountField, choiceField, textField, timeField } from '../../platform/http/fields.ts';
 import { MAX_PACKAGE_CODE_CHARACTERS } from '../../platform/http/limits.ts';
@@ -30,7 +27,7 @@ import { RULE_STATUSES } from '../price-rules.ts';
 import type { RulePreview, RuleRequest } from '../price-rule-settings.ts';
 import type { RuleAmount } from '../pricing.ts';
 import type { StoredRule } from '../store/price-rules.ts';
-import { declineBody, declinedSchema, reason } from './pricing-fields.ts';
+import { changedPrices, declineBody, declinedSchema, reason } from './pricing-fields.ts';
 
 const routes = operatorRoutes<PricingCases>('Rates and prices', {
   ruleId: {
@@ -149,26 +146,7 @@ const previewSchema = dataObject('PriceRulePreview', {
   changed: z.number().int().describe('Of these, how many have another price then'),
   lowestMarginPercent: percent('Of the new prices. Negative: below cost').nullable(),
   largestChangePercent: percent('Of the prices before, without its sign').nullable(),
-  items: z
-    .array(
-      z.object({
-        packageCode: z.string(),
-        name: z.string(),
-        packageType: z.enum(PACKAGE_TYPES),
-        costUsd: usd('Our cost in US dollars, four decimals', 12.5),
-        prices: z.array(
-          z.object({
-            accountType: z.enum(ACCOUNT_TYPES),
-            currency: z.enum(ACCOUNT_CURRENCIES),
-            before: money('null: there is no current rate').nullable(),
-            after: money('null: there is no current rate').nullable(),
-            changePercent: percent('Of the price before').nullable(),
-            marginPercent: percent('Of the new price').nullable(),
-          }),
-        ),
-      }),
-    )
-    .describe('One page of the packages whose price changes, those that change most first'),
+  items: changedPrices,
   pagination: paginationSchema,
 });
 

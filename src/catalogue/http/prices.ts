@@ -2,11 +2,9 @@
 import { z } from 'zod';
 import { ACCOUNT_TYPES } from '../../domain/account.ts';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
-import { PACKAGE_TYPES } from '../../domain/states.ts';
 import {
   dataAnswer,
   isoTime,
-  money,
   percent,
   text,
   usd,
@@ -20,7 +18,7 @@ import type { Route } from '../../platform/http/route.ts';
 import type { PricingCases } from '../operator-pricing.ts';
 import type { PricingTermsRequest } from '../price-settings.ts';
 import { changeBps } from '../pricing.ts';
-import { declineBody, declinedSchema, rateOrNull, reason } from './pricing-fields.ts';
+import { changedPrices, declineBody, declinedSchema, rateOrNull, reason } from './pricing-fields.ts';
 
 const numbered = (what: string, notFound: string) => ({
   description: what,
@@ -118,26 +116,7 @@ const pricePreviewSchema = dataObject('PricePreview', {
       }),
     )
     .describe('One line for each type of account and currency'),
-  items: z
-    .array(
-      z.object({
-        packageCode: z.string(),
-        name: z.string(),
-        packageType: z.enum(PACKAGE_TYPES),
-        costUsd: usd('Our cost in US dollars, four decimals', 12.5),
-        prices: z.array(
-          z.object({
-            accountType: z.enum(ACCOUNT_TYPES),
-            currency: z.enum(ACCOUNT_CURRENCIES),
-            before: money('null: there is no current rate').nullable(),
-            after: money('null: there is no current rate').nullable(),
-            changePercent: percent('Of the price before').nullable(),
-            marginPercent: percent('Of the new price').nullable(),
-          }),
-        ),
-      }),
-    )
-    .describe('One page of the packages whose price changes, those that change most first'),
+  items: changedPrices,
   pagination: paginationSchema,
 });
 
