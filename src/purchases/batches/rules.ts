@@ -10,7 +10,7 @@ import type { Language } from '../../esims/install-texts/languages.ts';
 export const MAX_BEGINNING_BATCHES = 5;
 /** Of an account, ordered for later. They are 25,000 purchases at most. */
 export const MAX_SCHEDULED_BATCHES = 50;
-/** Later prices are nobody's plan. */
+/** Prices cannot be planned further ahead. */
 export const MAX_START_AHEAD_MS = 90 * DAY_MS;
 /** A start that had no exchange rate, or no turn, for so long is given up. */
 export const MAX_START_LATE_MS = DAY_MS;
