@@ -99,7 +99,7 @@ function ReturnHostsForm({ hosts }: { readonly hosts: readonly string[] }) {
     <SendForm sending={sending} label="Save" at="flex-start" button={{ variant: 'default' }}>
       <TagsInput
         label="Hosts"
-        description="The hosts that successUrl and cancelUrl may name, such as shop.example.com. Press Enter after each"
+        description="Where the page after a checkout may lead back to, such as shop.example.com. Press Enter after each"
         maxTags={20}
         {...form.getInputProps('hosts')}
       />
