@@ -96,6 +96,26 @@ describe('a batch with startAt', () => {
     expect(await balanceOf(key)).toBeCloseTo(before - bought.totalPrice, 2);
   });
 
+  it('is bought beside others that fail again and again', async () => {
+    const { apiKey: key } = await stack.account();
+    const broken = await Promise.all(Array.from({ length: 21 }, () => order(key)));
+    await sql`create function no_start() returns trigger language plpgsql as $$ begin raise 'no start'; end $$`.execute(
+      stack.owner,
+    );
+    const ids = sql.join(broken.map(({ batchId }) => sql.lit(batchId)));
+    await sql`create trigger no_start before update of status on jobs for each row
+                when (old.id in (${ids})) execute function no_start()`.execute(stack.owner);
+    for (const batch of broken) await comes(batch);
+    const sound = await order(key);
+    await comes(sound);
+    expect(outcome(await ended(key, sound)).rows).toEqual(['SUCCESS', 'SUCCESS']);
+    expect((await read(key, broken[0]!)).status).toBe('SCHEDULED');
+    await sql`drop trigger no_start on jobs`.execute(stack.owner);
+    await sql`drop function no_start`.execute(stack.owner);
+    for (const batch of broken)
+      await stack.call('POST', `${PATH}/${batch.batchId}/cancel`, { key, body: {} });
+  });
+
   it('is not bought once its key is revoked, nor by a key that may only read now', async () => {
     const { accountId, apiKey: other } = await stack.account();
     const keys = await Promise.all(

@@ -38,23 +38,34 @@ const MAX_STARTS_AT_ONCE = 20;
 
 /**
  * Starts what is due in this environment, and answers how many ended their waiting. Every API process may do
- * it: a batch has one of them. One that cannot be priced now is tried again for a day.
+ * it: a batch has one of them. One that cannot be priced now is tried again for a day. Throws what failed
+ * after all others had their turn.
  */
 export async function startDueBatches(deps: ScheduledDeps, environment: Environment): Promise<number> {
   let ended = 0;
-  for (const id of await listDueStarts(deps.db, MAX_STARTS_AT_ONCE)) {
-    const pending = newPendingMessages();
-    const { outcome, accountId } = await inTransaction(deps.db, async (trx) => {
-      const batch = await lockScheduled(trx, id);
-      if (!batch) return { outcome: 'later' as const, accountId: '' };
-      const outcome = await startOrCancel({ ...deps, db: trx }, environment, batch, pending);
-      return { outcome, accountId: batch.account_id };
-    });
-    await deps.webhookEngine.deliver(pending.ids);
-    if (outcome === 'started') await deps.jobEngine.begin({ id, kind: 'order', accountId });
-    if (outcome !== 'later') ended += 1;
-  }
+  const failed: string[] = [];
+  for (const id of await listDueStarts(deps.db, MAX_STARTS_AT_ONCE))
+    try {
+      if (await startDue(deps, environment, id)) ended += 1;
+    } catch (error) {
+      failed.push(`${id} (${error instanceof Error ? error.message : String(error)})`);
+    }
+  if (failed.length > 0) throw new Error(`these batches could not be started: ${failed.join(', ')}`);
   return ended;
+}
+
+/** Whether it ended its waiting. */
+async function startDue(deps: ScheduledDeps, environment: Environment, id: string): Promise<boolean> {
+  const pending = newPendingMessages();
+  const { outcome, accountId } = await inTransaction(deps.db, async (trx) => {
+    const batch = await lockScheduled(trx, id);
+    if (!batch) return { outcome: 'later' as const, accountId: '' };
+    const outcome = await startOrCancel({ ...deps, db: trx }, environment, batch, pending);
+    return { outcome, accountId: batch.account_id };
+  });
+  await deps.webhookEngine.deliver(pending.ids);
+  if (outcome === 'started') await deps.jobEngine.begin({ id, kind: 'order', accountId });
+  return outcome !== 'later';
 }
 
 async function startOrCancel(

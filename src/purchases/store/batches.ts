@@ -198,11 +198,15 @@ export async function settleBatchRows(trx: WorldDb, batchId: string, now: Date):
   );
 }
 
-/** Batches whose start has come by the database's clock, the first to start first. */
+/**
+ * Batches whose start has come by the database's clock. Of more than `limit` any: those that cannot start keep
+ * no others waiting.
+ */
 export async function listDueStarts(db: WorldDb, limit: number): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
-    select id from jobs where status = 'SCHEDULED' and start_at <= clock_timestamp()
-     order by start_at limit ${limit}`.execute(db);
+    select id from (select id, start_at from jobs where status = 'SCHEDULED' and start_at <= clock_timestamp()
+                     order by random() limit ${limit}) due
+     order by start_at`.execute(db);
   return rows.map(({ id }) => id);
 }
 

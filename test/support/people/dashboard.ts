@@ -183,6 +183,8 @@ export async function askAboutColleagues(stack: Pick<Stack, 'call'>): Promise<vo
   for (const [method, path, body] of [
     ['GET', '/account'],
     ['PATCH', '/account', { name: 'Ada & Co' }],
+    ['PUT', '/account/return-hosts', { hosts: ['shop.example'] }],
+    ['GET', '/account/return-hosts'],
     ['GET', '/account/members'],
     ['GET', `/account/members/${user.userId}/keys`],
     ['PUT', `/account/keys/${keyId}/budget`, { maxPurchases: 1 }],
