@@ -167,7 +167,7 @@ export const EVENTS = {
   },
   'batch.completed': {
     summary: 'Every row of a batch has ended',
-    when: 'Once for each batch, when the last of its purchases has succeeded or failed. Each purchase sends its own event as well.',
+    when: 'Once for each batch, when it is completed or cancelled. Each purchase sends its own event as well.',
     data: z.object({
       batchId: z.string(),
       rows: z.number().int().meta({ description: 'In the batch' }),

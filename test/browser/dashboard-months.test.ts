@@ -123,7 +123,7 @@ it('a merchant sets billing details and downloads a statement and a receipt', as
   await page.getByLabel('Country').fill('NG');
   await page.getByLabel('Send a mail for each invoice').check();
   await page.getByRole('region', { name: 'Billing details' }).getByRole('button', { name: 'Save' }).click();
-  await page.getByText('Saved. Later papers name them.').waitFor();
+  await page.getByText('Saved. New invoices, and all statements and receipts, show them.').waitFor();
   await keepScreenshot(page, 'merchant-papers-whole');
   expect(await graveFaults(page)).toEqual([]);
   const text = await textOf(await download(page, `Statement of ${nameOf(monthAgo(0))} as PDF`));

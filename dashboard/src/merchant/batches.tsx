@@ -53,7 +53,7 @@ export function BatchesPage() {
       title="Batches"
       about="Up to 500 eSIMs from one file. Each row of a batch is bought exactly once; the same file chosen again is another batch."
     >
-      {may('purchase') ? <FromFile /> : <Empty>Your role does not buy. Owners and developers do.</Empty>}
+      {may('purchase') ? <FromFile /> : <Empty>Your role cannot buy. Owners and developers can.</Empty>}
       <Section title="Earlier batches">
         <PagedRows
           label="Batches"

@@ -105,7 +105,7 @@ function Invoices() {
         query={query}
         onPage={setPage}
         label="Invoices"
-        empty="No invoices yet. One is written for each month with sales, after its end."
+        empty="No invoices yet. We write one for each month with sales, when we close the month."
         columns={invoiceColumns(read)}
       />
     </Section>
@@ -153,7 +153,7 @@ function DetailsForm({ details }: { readonly details: Details | null }) {
     ({ papersByMail, ...party }) =>
       api.PUT('/api/wallet/billing-details', { body: { ...partyOf(party), papersByMail } }),
     () => {
-      notifications.show({ message: 'Saved. Later papers name them.' });
+      notifications.show({ message: 'Saved. New invoices, and all statements and receipts, show them.' });
       return refresh();
     },
   );

@@ -278,7 +278,10 @@ function CompanyForm({
         }),
       ),
     async () => {
-      notifications.show({ message: 'Saved. Later papers name it.', color: 'green' });
+      notifications.show({
+        message: 'Saved. New invoices, and all statements and receipts, show it.',
+        color: 'green',
+      });
       await queries.invalidateQueries({ queryKey: ['ops', environment] });
       onClose();
     },

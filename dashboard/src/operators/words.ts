@@ -78,7 +78,7 @@ export const ACTIONS: Record<Action, ActionWords> = {
     fields: ['evidence'],
   },
   'grant-return': {
-    label: 'Give the return back',
+    label: 'Accept the return',
     does: 'Gives back the money of a return, because the supplier says that the eSIM is cancelled.',
     fields: ['evidence'],
     needsEvidence: true,
@@ -129,7 +129,7 @@ export const STUCK_CLASSES: Record<StuckClass, string> = {
   'message-undelivered': 'Webhook not delivered',
   'approval-waiting': 'Awaiting approval',
   'action-unfinished': 'Action not finished',
-  'return-needs-review': 'Return to decide',
+  'return-needs-review': 'Return needs review',
   'needs-attention': 'Needs attention',
 };
 

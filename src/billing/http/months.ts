@@ -228,7 +228,8 @@ const companyRoutes: readonly Route<BillingOperatorCases>[] = [
     answer: [200, 'The details as they now are', companySchema],
     operationId: 'setCompany',
     summary: 'Set whom papers name as the seller',
-    description: 'Later papers name them. Prices include the tax: a rate says how much of a price is tax.',
+    description:
+      'Statements, receipts and new invoices show them. Prices include the tax: a rate says how much of a price is tax.',
     handle: async ({ cases, session, body }) => ({ company: await cases.setCompany(session, body) }),
   }),
   routes.get('/ops/accounts/{accountId}/billing', {

@@ -151,7 +151,7 @@ export const paperRoutes: readonly Route<BillingCases>[] = [
     operationId: 'setBillingDetails',
     summary: 'Set whom your papers name',
     description:
-      'Later papers name them. An invoice that is written keeps the details of its day; we can correct it by a credit note.',
+      'Statements, receipts and new invoices show them. An invoice keeps the details of its day; we can correct it by a credit note.',
     handle: async ({ cases, principal, body }) => ({
       details: await cases.setBillingDetails(principal, body),
     }),

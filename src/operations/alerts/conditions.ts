@@ -16,7 +16,7 @@ export interface ConditionLimits {
 
 /** Six reads that failed. */
 const UNREAD_AFTER_MS = 30 * MINUTE_MS;
-/** As the alerts of Prometheus say (ops/prometheus/alerts.yml). */
+/** Prometheus alerts at the same age of a rate, and earlier for the monitor (ops/prometheus/alerts.yml). */
 const RATE_OLD_AFTER_SECONDS = 3 * 60 * 60;
 const MONITOR_LATE_AFTER_SECONDS = 10 * 60;
 /** A handful in half an hour, and a tenth of what is sold: one cause, not chance. */
@@ -109,7 +109,7 @@ function balanceConditions(
   const until = lastsUntil
     ? `it lasts until ${lastsUntil.toISOString().slice(0, 16).replace('T', ' ')} UTC`
     : 'it lasts for more than a year';
-  const detail = `${dollars(availableUsdE4)} is left at ${subject}. At ${dollars(perDayUsdE4)} a day ${until}. What it does not cover is not sold.`;
+  const detail = `${dollars(availableUsdE4)} is left at ${subject}. At ${dollars(perDayUsdE4)} a day ${until}. Purchases that it does not cover are refused.`;
   const ageMs = now.getTime() - readAt.getTime();
   const unread = `The last answer of ${subject} about our balance is ${Math.trunc(ageMs / MINUTE_MS)} minutes old.`;
   return [
@@ -143,7 +143,7 @@ function factConditions(facts: Facts): Condition[] {
     [
       'refunds-need-attention',
       refunds > 0,
-      `The money of ${many(refunds, 'buyer is', 'buyers is')} not on its way back.`,
+      `${many(refunds, 'refund or hold is', 'refunds and holds are')} stuck.`,
     ],
     [
       'differences-open',
