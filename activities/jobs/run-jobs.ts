@@ -133,8 +133,8 @@ function orderWork(deps: ActivityDeps, { id, email_count: emails }: Job): JobWor
       return answer !== 'later';
     },
     settleRows: (trx, now) => settleBatchRows(trx, id, now),
-    waitMs: ({ created_at, all_begun_at }, now) =>
-      nextBatchCheckMs(now.getTime() - created_at.getTime(), all_begun_at === null),
+    waitMs: ({ created_at, start_at, all_begun_at }, now) =>
+      nextBatchCheckMs(now.getTime() - (start_at ?? created_at).getTime(), all_begun_at === null),
     onCompleted: (trx, job, now) => enqueueCompleted(trx, job, now, pending),
     afterCheck: async (now) => {
       if (pending.ids.length > 0) await webhooks.sweeper.handOver(pending.ids);

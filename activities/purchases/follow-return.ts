@@ -33,7 +33,7 @@ const ENDED = { line: 'This return has ended.', waitMs: null };
 export async function followReturn(deps: ActivityDeps, returnId: string): Promise<ReturnStep> {
   const open = await loadReturn(deps.db, returnId);
   if (!open || !['PENDING', 'NEEDS_REVIEW'].includes(open.state)) return ENDED;
-  const heard = await askSupplier(deps, open);
+  const heard = await hear(deps, open);
   switch (heard.state) {
     case 'cancelled':
       return conclude(deps, open);
@@ -50,10 +50,19 @@ async function conclude(deps: ActivityDeps, open: OpenReturn): Promise<ReturnSte
   const pending = newPendingMessages();
   const returned = await recordReturned(deps.db, open, pending);
   if (!returned) return ENDED;
+  if (returned === 'CONTESTED') return wait(deps, open, 'for the dispute of its payment to end');
   // What a crash leaves is found by the hourly sweep of refunds.
   if (returned.refund_key !== null)
     await deps.engine.checkSoon({ transactionId: open.transaction_id, purpose: 'purchase' });
   return { line: `Returned: cancelled, and the money is given back.`, waitMs: null, ...messagesOf(pending) };
+}
+
+/** What a bank disputes is not cancelled: both the eSIM and its money could be gone. */
+function hear(deps: ActivityDeps, open: OpenReturn): Promise<Heard> | Heard {
+  const isSent = open.cancel_attempts > 0;
+  return open.isContested && !isSent
+    ? { state: 'refused', refusal: 'PAYMENT_DISPUTED' }
+    : askSupplier(deps, open);
 }
 
 async function askSupplier(deps: ActivityDeps, open: OpenReturn): Promise<Heard> {
@@ -94,10 +103,8 @@ async function wait(
   why: string,
 ): Promise<ReturnStep> {
   const isInReview = open.state === 'NEEDS_REVIEW' || open.ageMs >= returnReviewAfterMs;
-  if (isInReview && open.state === 'PENDING') {
-    await markForReview(db, open);
+  if (isInReview && (await markForReview(db, open)))
     events.purchaseNeedsAttention({ transactionId: open.transaction_id, reason: 'RETURN_NEEDS_REVIEW' });
-  }
   const waitMs = returnPauseMs(open.ageMs, isInReview);
   await scheduleReturn(db, open.id, waitMs);
   return { line: `Waiting ${why}.`, waitMs };

@@ -64,6 +64,12 @@ const later = (interval: string) =>
       update operator_alerts set told_at = told_at - ${interval}::interval, ending_since = ending_since - ${interval}::interval)
     update alert_messages set next_attempt_at = next_attempt_at - ${interval}::interval`.execute(shop.owner);
 
+const ada = 'ada@operator.example';
+await sql`
+  with person as (insert into accounts.users (id, email, name) values (${`user-${'a'.repeat(32)}`}, ${ada}, 'Ada') returning id)
+  insert into accounts.operators (user_id, role) select id, 'FINANCE' from person`.execute(shop.owner);
+const leave = (at: Date | null) => sql`update accounts.operators set disabled_at = ${at}`.execute(shop.owner);
+
 const ids = { mail: `channel-${'1'.repeat(32)}`, chat: `channel-${'2'.repeat(32)}` };
 
 /** As if nothing had been sold before. */
@@ -79,7 +85,7 @@ const paidIn = () => balanceIs(10_000_000_000n);
 beforeEach(async () => {
   await sql`truncate operator_alerts, alert_channels, alert_messages cascade`.execute(shop.owner);
   const common = { minSeverity: 'warning', kinds: [], createdBy: 'ada@operator.example' } as const;
-  const mail = { id: ids.mail, kind: 'MAIL', shown: 'ada@operator.example', urlSealed: null } as const;
+  const mail = { id: ids.mail, kind: 'MAIL', shown: ada, urlSealed: null } as const;
   const urlSealed = secretBox.seal(HOOK, ids.chat);
   const chat = { id: ids.chat, kind: 'WEBHOOK', shown: 'hooks.example.com', urlSealed } as const;
   await insertChannel(shop.world, { ...common, ...mail });
@@ -169,6 +175,19 @@ describe('an alert', () => {
     const before = new Date(Date.now() - 90 * 86_400_000);
     expect(await forgetAlerts(shop.world, before, () => false)).toBe(2);
     expect(await shop.owner.selectFrom('alert_messages').selectAll().execute()).toEqual([]);
+  });
+});
+
+describe('an alert to an operator who has left', () => {
+  it('is not sent, and its channel says why', async () => {
+    await leave(new Date());
+    await emptyAtSupplier();
+    await raise();
+    await send();
+    expect(mails).toEqual([]);
+    const failures = (await listChannels(shop.world)).map(({ failure }) => failure);
+    expect(failures).toContain('the person is no operator any more: remove the channel');
+    await leave(null);
   });
 });
 

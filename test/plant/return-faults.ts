@@ -15,6 +15,12 @@ export const RETURN_FAULTS: readonly Fault[] = [
       "if (first !== 'try' && first !== 'CANCELLED') return { state: 'cancelled' };",
     ],
   }),
+  ...faultsIn('activities/purchases/follow-return.ts', RETURN_ENDS, {
+    'an eSIM is cancelled while a bank disputes its payment': [
+      'return open.isContested && !isSent ?',
+      'return open.isContested && isSent ?',
+    ],
+  }),
   ...faultsIn('migrations/world/baseline/returns.ts', RETURNS, {
     'an eSIM is returned after the window': [
       "< clock_timestamp() then 'WINDOW_OVER'",
@@ -23,5 +29,12 @@ export const RETURN_FAULTS: readonly Fault[] = [
   }),
   ...faultsIn('src/purchases/store/return-money.ts', RETURN_ENDS, {
     'a return keeps the cost that the supplier gave back': ['    ...costs,\n', ''],
+    'a return gives back what a bank has taken': [
+      'payment ? smaller(earnedMinor, inPrice(payment, payment.used_minor)) : earnedMinor',
+      'payment ? earnedMinor : earnedMinor',
+    ],
+  }),
+  ...faultsIn('src/purchases/store/returns.ts', RETURN_ENDS, {
+    'a return is paid while a bank disputes its payment': ["if (isContested) return 'CONTESTED';", ''],
   }),
 ];

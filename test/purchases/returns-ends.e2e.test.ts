@@ -2,6 +2,7 @@
 // crash between the cancellation and the money, and operators.
 import { describe, expect, it } from 'vitest';
 import { newBuyer, timelineOf, untilClosed } from '../support/people/buyer.ts';
+import { disputing } from '../support/money/disputing.ts';
 import { EVIDENCE, newOperator } from '../support/people/operator-actions.ts';
 import { atGateway, buyThroughGateway } from '../support/money/payments.ts';
 import { reconcileNow } from '../support/money/payers.ts';
@@ -58,6 +59,19 @@ async function cancelAtSupplier(esimId: string): Promise<void> {
     body: JSON.stringify({ esimTranNo }),
   });
   expect(await answer.json()).toMatchObject({ success: true });
+}
+
+/** What a person has read at the supplier that said nothing to us. */
+async function setCancelled(esimId: string): Promise<void> {
+  const { iccid } = await stack.owner
+    .selectFrom('esims')
+    .select('iccid')
+    .where('id', '=', esimId)
+    .executeTakeFirstOrThrow();
+  await fetch(`${stack.supplierControlUrl}/esims/${iccid}`, {
+    method: 'PUT',
+    body: JSON.stringify({ esimStatus: 'CANCEL' }),
+  });
 }
 
 describe('the money of a return', () => {
@@ -120,16 +134,7 @@ describe('a return that the supplier says nothing about', () => {
     expect(await operator.act(transactionId, 'grant-return', again)).toMatchObject({ code: 'DOES_NOT_FIT' });
     expect(await buyer.balanceMinor()).toBe(beforeMinor + priceMinor);
     expect(await returnOf(esimId)).toMatchObject({ state: 'RETURNED' });
-    // What the person has read at the supplier.
-    const { iccid } = await stack.owner
-      .selectFrom('esims')
-      .select('iccid')
-      .where('id', '=', esimId)
-      .executeTakeFirstOrThrow();
-    await fetch(`${stack.supplierControlUrl}/esims/${iccid}`, {
-      method: 'PUT',
-      body: JSON.stringify({ esimStatus: 'CANCEL' }),
-    });
+    await setCancelled(esimId);
   });
 
   it('is refused by a person only once no cancellation can arrive any more', async () => {
@@ -146,4 +151,82 @@ describe('a return that the supplier says nothing about', () => {
     expect(await returnOf(esimId)).toMatchObject({ state: 'REFUSED', refusal: 'REFUSED_BY_OPERATOR' });
     expect(await buyer.balanceMinor()).toBe(beforeMinor);
   }, 90_000);
+});
+
+describe('a return whose payment a bank disputes or takes back', () => {
+  const operator = newOperator(stack);
+  const flag = (transactionId: string, reason: string | null) =>
+    stack.owner
+      .updateTable('purchases')
+      .set({ attention_reason: reason, needs_attention_since: reason === null ? null : new Date() })
+      .where('transaction_id', '=', transactionId)
+      .execute();
+  const { dispute, resolve, settle } = disputing(stack, operator);
+
+  it('is refused before anything is cancelled', async () => {
+    const { esimId, transactionId } = await bought();
+    await stack.stopWorker();
+    expect((await giveBack(esimId)).body.data.state).toBe('PENDING');
+    await flag(transactionId, 'PAYMENT_DISPUTED');
+    await stack.startWorker();
+    expect(await untilState(esimId, 'REFUSED')).toMatchObject({
+      refusal: 'PAYMENT_DISPUTED',
+      cancel_attempts: 0,
+    });
+    expect(await stack.supplierOrders(transactionId)).toMatchObject([
+      { esims: [{ esimStatus: 'GOT_RESOURCE' }] },
+    ]);
+  }, 90_000);
+
+  it('waits for the end of the dispute where a cancellation was sent, and is paid then', async () => {
+    const { esimId, transactionId, priceMinor } = await bought();
+    const beforeMinor = await buyer.balanceMinor();
+    await stack.stopWorker();
+    expect((await giveBack(esimId)).body.data.state).toBe('PENDING');
+    await cancelAtSupplier(esimId);
+    await flag(transactionId, 'PAYMENT_DISPUTED');
+    await stack.owner
+      .updateTable('returns')
+      .set({ cancel_attempts: 1, cancel_send_before: new Date(), cancel_settles_after: new Date() })
+      .where('esim_id', '=', esimId)
+      .execute();
+    await stack.startWorker();
+    await untilState(esimId, 'NEEDS_REVIEW');
+    expect(await buyer.balanceMinor()).toBe(beforeMinor);
+    await flag(transactionId, null);
+    // A person is quicker than the return's workflow, which asks again after minutes.
+    await until(
+      () => operator.act(transactionId, 'grant-return', { evidence: EVIDENCE, actionKey: 'won' }),
+      ({ outcome }) => outcome === 'done',
+      { what: 'a return that is granted after the dispute', withinMs: 30_000, everyMs: 500 },
+    );
+    expect(await untilState(esimId, 'RETURNED')).toMatchObject({ amount_minor: String(priceMinor) });
+    expect(await buyer.balanceMinor()).toBe(beforeMinor + priceMinor);
+  }, 120_000);
+
+  it('gives nothing back that a bank has taken back, once that is settled', async () => {
+    const { transactionId, reference } = await buyThroughGateway(stack, account, {
+      packageCode: 'SIM-RETURN-SILENT',
+    });
+    await atGateway(stack, reference, 'pay');
+    const { esim_id: esimId } = await untilClosed(stack, transactionId);
+    await giveBack(esimId);
+    await untilState(esimId, 'NEEDS_REVIEW');
+    const beforeMinor = await buyer.balanceMinor();
+    await dispute(transactionId);
+    await resolve(transactionId, 'merchant-accepted');
+    await until(
+      () => settle(transactionId, 'lost'),
+      ({ outcome }) => outcome === 'done',
+      { what: 'a dispute that is settled', withinMs: 30_000, everyMs: 500 },
+    );
+    await until(
+      () => operator.act(transactionId, 'grant-return', { evidence: EVIDENCE, actionKey: 'lost' }),
+      ({ outcome }) => outcome === 'done',
+      { what: 'a return that is granted after the reversal', withinMs: 30_000, everyMs: 500 },
+    );
+    expect(await untilState(esimId, 'RETURNED')).toMatchObject({ amount_minor: '0' });
+    await setCancelled(esimId);
+    expect(await buyer.balanceMinor()).toBe(beforeMinor);
+  }, 120_000);
 });

@@ -51,7 +51,15 @@ const mailTurns = () => sql`
       select exists (select from members join users on users.id = members.user_id
         where members.account_id = account and users.email = address)
     $$;
-  revoke execute on function take_mail_turn, give_mail_turn_back, is_mail_stopped, is_members_address from public;
-  grant execute on function take_mail_turn, give_mail_turn_back, is_mail_stopped, is_members_address
+  -- Alerts are sent to nobody who has left.
+  create function is_active_operator(address text) returns boolean
+    language sql stable security definer set search_path = accounts as $$
+      select exists (select from operators join users on users.id = operators.user_id
+        where users.email = address and disabled_at is null)
+    $$;
+  revoke execute on function take_mail_turn, give_mail_turn_back, is_mail_stopped, is_members_address,
+    is_active_operator from public;
+  grant execute on function take_mail_turn, give_mail_turn_back, is_mail_stopped, is_members_address,
+    is_active_operator
     to simway_accounts, simway_test, simway_live;
 `;

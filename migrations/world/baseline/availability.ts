@@ -77,14 +77,16 @@ const balances = ({ ownPath }: World) => sql`
 
   -- What is ordered, or may be once it is paid, and is not surely in a balance that was read then. Volatile,
   -- so that it sees what is committed by the time of its call. An order may be under way for 15 s after its
-  -- row was written: 6 s until it is sent, and 5 s until its answer.
+  -- row was written: 6 s until it is sent, and 5 s until its answer. A checkout counts for an hour: those that
+  -- nobody pays must not end the sales of others.
   create function supplier_uncharged(supplier text, booked_until bigint, asked_at timestamptz) returns bigint
   language plpgsql volatile ${ownPath} as $$
     begin
       return (
         select coalesce(sum(o.cost_usd_e4), 0)
           from purchases p join supplier_orders o on o.transaction_id = p.transaction_id and o.is_live
-         where p.status in ('PENDING', 'PROCESSING') and o.supplier = supplier_uncharged.supplier
+         where (p.status = 'PROCESSING' or p.status = 'PENDING' and p.created_at > clock_timestamp() - interval '1 h')
+           and o.supplier = supplier_uncharged.supplier
            and (o.state in ('planned', 'sent')
                 or o.last_sent_at > supplier_uncharged.asked_at - interval '15 s')
       ) + (

@@ -187,7 +187,7 @@ const numbering = ({ role, ownersRights }: World) => sql`
       on conflict (kind, year) do update set last_number = series.last_number + 1
       returning series.* into counter;
       draft.number := case draft.kind when 'CREDIT_NOTE' then 'CN-' else '' end
-        || counter.year || '-' || lpad(counter.last_number::text, 6, '0');
+        || counter.year || '-' || lpad(counter.last_number::text, greatest(6, length(counter.last_number::text)), '0');
       if exists (select from invoices where (account_id, month, currency, revision)
                  = (draft.account_id, draft.month, draft.currency, draft.revision)) then
         update paper_series set last_number = last_number - 1

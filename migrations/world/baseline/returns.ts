@@ -95,7 +95,9 @@ const requesting = ({ ownPath }: World) => sql`
         when esim.status <> 'CREATED' then 'NOT_UNUSED'
         when exists (select from purchases where esim_id = esim.id and package_type = 'TOPUP' and status <> 'FAILED')
           then 'HAS_TOP_UPS'
-        when is_contested(purchase.attention_reason) then 'PAYMENT_DISPUTED'
+        when is_contested(purchase.attention_reason) or exists (
+          select from payments where transaction_id = esim.transaction_id and reversed_minor > 0 and used_minor = 0)
+          then 'PAYMENT_DISPUTED'
         when purchase.closed_at + window_days * interval '1 day' < clock_timestamp() then 'WINDOW_OVER'
       end;
     end $$;

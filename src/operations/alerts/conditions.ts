@@ -10,7 +10,7 @@ import type { Condition, OpenAlert } from './alert-rules.ts';
 
 export interface ConditionLimits {
   readonly balance: BalanceLimits;
-  /** A difference of this much, by currency: what an operator action may move without a second person. */
+  /** A difference of this much, by currency: what an operator action may move without a second person. Any in others. */
   readonly differenceMinor: Readonly<Record<string, bigint>>;
 }
 
@@ -61,7 +61,7 @@ async function readFacts(db: WorldDb, { differenceMinor }: ConditionLimits): Pro
            (select count(*)::integer from flagged where attention_reason = any(${REFUND_REASONS})
                and needs_attention_since < now() - interval '15 min') as refunds,
            (select count(*)::integer from reconciliation_differences where closed_at is null
-               and abs(amount_minor) >= (${JSON.stringify(limits)}::jsonb ->> currency)::bigint) as differences,
+               and abs(amount_minor) >= coalesce((${JSON.stringify(limits)}::jsonb ->> currency)::bigint, 0)) as differences,
            (select count(*)::integer from exchange_rates where status = 'QUARANTINED'
                and observed_at > now() - interval '1 day') as quarantined,
            (select max(extract(epoch from clock_timestamp() - rate.observed_at))::integer

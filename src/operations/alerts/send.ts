@@ -62,6 +62,7 @@ async function postpone(
 async function send(deps: SendDeps, message: LeasedMessage): Promise<string | undefined> {
   const { environment, publicUrl, mailer } = deps.alerts;
   const { what, severity, title, detail } = message;
+  if (!message.isReachable) return 'the person is no operator any more: remove the channel';
   const url = `${publicUrl}/dashboard/operators/alerts`;
   const words: AlertWords = { what, severity, title, detail, environment, url };
   if (message.kind === 'WEBHOOK') return post(deps, message, words);

@@ -205,6 +205,8 @@ export interface LeasedMessage {
   readonly detail: string;
   /** Including this one. */
   readonly attempts: number;
+  /** false: of an operator who has left. */
+  readonly isReachable: boolean;
 }
 
 /** The one due longest. A sender that dies after sending causes a second one. */
@@ -219,7 +221,8 @@ export async function leaseMessage(db: WorldDb, leaseMs: number): Promise<Leased
       returning *
     )
     select leased.id, channel.id as "channelId", channel.kind, channel.shown, channel.url_sealed as "urlSealed",
-           what, severity, title, detail, attempts
+           what, severity, title, detail, attempts,
+           channel.kind <> 'MAIL' or accounts.is_active_operator(channel.shown) as "isReachable"
       from leased join alert_channels channel on channel.id = leased.channel_id`.execute(db);
   return rows[0];
 }

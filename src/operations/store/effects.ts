@@ -106,7 +106,7 @@ async function grantReturn(trx: WorldDb, _action: ActionRow, subject: ActionSubj
   const open = { id: facts.inReview.returnId, transaction_id: transactionId };
   // The caller collects the pending messages of this purchase.
   const returned = await recordReturned(trx, open, newPendingMessages());
-  if (!returned) return { refusal: 'DOES_NOT_FIT' };
+  if (!returned || returned === 'CONTESTED') return { refusal: 'DOES_NOT_FIT' };
   const amount = { amountMinor: returned.amount_minor, currency: returned.currency };
   return {
     did: `returned: ${refundOf(amount, { facts: { ...facts, isThroughGateway: returned.refunded_to === 'SOURCE' } })}`,

@@ -183,7 +183,7 @@ const AGAIN_AFTER_MS = 1_000;
 const MAX_AGAIN_AFTER_MS = 3_600_000;
 const SHARE_OF_AGE = 4;
 
-/** When to check a batch again. `ageMs`: since it was ordered. */
+/** When to check a batch again. `ageMs`: since its start. */
 export function nextBatchCheckMs(ageMs: number, hasQueued: boolean): number {
   if (hasQueued) return AGAIN_AFTER_MS;
   return Math.min(Math.max(Math.trunc(ageMs / SHARE_OF_AGE), AGAIN_AFTER_MS), MAX_AGAIN_AFTER_MS);

@@ -74,11 +74,10 @@ async function startOrCancel(
   batch: ScheduledBatch,
   pending: PendingMessages,
 ): Promise<'started' | 'cancelled' | 'later'> {
-  const outcome = await tryStart(deps, environment, batch);
-  if (outcome === 'started') return 'started';
-  if (outcome === 'later' && batch.late_ms <= MAX_START_LATE_MS) return 'later';
-  const reason = outcome === 'later' ? 'NOT_STARTED_IN_TIME' : outcome;
-  await cancelScheduled(deps.db, batch, { reason, now: deps.clock.now() }, pending);
+  const isTooLate = batch.late_ms > MAX_START_LATE_MS;
+  const outcome = isTooLate ? 'NOT_STARTED_IN_TIME' : await tryStart(deps, environment, batch);
+  if (outcome === 'started' || outcome === 'later') return outcome;
+  await cancelScheduled(deps.db, batch, { reason: outcome, now: deps.clock.now() }, pending);
   return 'cancelled';
 }
 
@@ -140,7 +139,8 @@ export async function cancelBatch(
   await inTransaction(deps.db, async (trx) => {
     const batch = await requireBatch({ db: trx }, principal, batchId);
     if (batch.status === 'STOPPED') return;
-    const waiting = await lockScheduled(trx, batchId);
+    const waiting = await lockScheduled(trx, batchId, 'waits');
+    if (!waiting && (await requireBatch({ db: trx }, principal, batchId)).status === 'STOPPED') return;
     if (!waiting)
       throw new DomainError('BATCH_STARTED', 'This batch has started, so it cannot be cancelled any more');
     await cancelScheduled(trx, waiting, { reason: 'CANCELLED', now: deps.clock.now() }, pending);

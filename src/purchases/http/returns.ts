@@ -151,6 +151,7 @@ export const returnRoutes: readonly Route<PurchaseCases>[] = [
     },
   }),
   routes.post('/api/esim/{esimId}/returns', {
+    confirmed: 'live',
     shapes: ['base'],
     body: returnBody,
     errors: ['NOT_YOUR_ESIM', 'RETURN_REFUSED'],
@@ -166,6 +167,7 @@ export const returnRoutes: readonly Route<PurchaseCases>[] = [
     },
   }),
   routes.post('/api/esim/returns', {
+    confirmed: 'live',
     shapes: ['base'],
     body: returnsBody,
     errors: ['RETURN_REFUSED'],

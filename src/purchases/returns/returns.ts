@@ -53,9 +53,9 @@ export async function requestReturn(
   { esimId, reason, idempotency }: ReturnCommand,
 ): Promise<ReturnView> {
   await requireOwnEsim(deps, principal, esimId);
-  const policy = await requirePolicy(deps, principal);
   const returnId = await writeOnce(deps, principal, idempotency, {
-    write: async (db) => {
+    prepare: () => requirePolicy(deps, principal),
+    write: async (db, policy) => {
       const id = newReturnId();
       const refusal = await write(db, principal, policy, { id, esimId, reason });
       if (refusal) throw refused(refusal);
@@ -95,9 +95,9 @@ export async function requestReturns(
   principal: Principal,
   { esimIds, reason, idempotency }: ReturnsCommand,
 ): Promise<ReturnLine[]> {
-  const policy = await requirePolicy(deps, principal);
   const batchId = await writeOnce(deps, principal, idempotency, {
-    write: (db) =>
+    prepare: () => requirePolicy(deps, principal),
+    write: (db, policy) =>
       inTransaction(db, async (trx) => {
         const id = newReturnId();
         // In one order, so that two requests with the same eSIMs wait for each other.
@@ -107,6 +107,7 @@ export async function requestReturns(
       }),
     readEarlier: (id) => Promise.resolve(id),
   });
+  const policy = await findPolicy(deps.db, principal.account.id, deps.settings.returns);
   const rows = new Map((await findReturnsOf(deps.db, batchId)).map((row) => [row.esim_id, row]));
   const open = [...rows.values()].filter((row) => row.closed_at === null && row.cancelled_at === null);
   // What is not begun within this request is begun by the sweep.

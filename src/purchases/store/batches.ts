@@ -217,13 +217,21 @@ export interface ScheduledBatch extends JobFields {
   readonly beginning: number;
 }
 
-/** For the transaction. Undefined where another one has it, or it does not wait for its start any more. */
-export async function lockScheduled(trx: WorldDb, batchId: string): Promise<ScheduledBatch | undefined> {
+/**
+ * For the transaction. Undefined where it does not wait for its start any more, or where another one has it
+ * and this one does not wait for that.
+ */
+export async function lockScheduled(
+  trx: WorldDb,
+  batchId: string,
+  ifLocked: 'waits' | 'skips' = 'skips',
+): Promise<ScheduledBatch | undefined> {
   const { rows } = await sql<ScheduledBatch>`
     select jobs.*, (extract(epoch from clock_timestamp() - start_at) * 1000)::float8 as late_ms,
            (select count(*)::integer from jobs other where other.kind = 'order' and other.account_id = jobs.account_id
                and other.status = 'RUNNING' and other.all_begun_at is null) as beginning
-      from jobs where id = ${batchId} and status = 'SCHEDULED' for update skip locked`.execute(trx);
+      from jobs where id = ${batchId} and status = 'SCHEDULED' for update
+      ${sql.raw(ifLocked === 'skips' ? 'skip locked' : '')}`.execute(trx);
   return rows[0];
 }
 

@@ -3,12 +3,12 @@
  * the wallet where the gateway cannot send it. The supplier's cost goes back to our balance there.
  */
 import { sql, type Selectable } from 'kysely';
-import { smaller, type Money } from '../../domain/money.ts';
+import { larger, smaller, type Money } from '../../domain/money.ts';
 import type { RefundTarget } from '../../domain/states.ts';
 import { exchangeEntries, transfer, withoutZeros, type LedgerEntry } from '../../ledger/store/ledger.ts';
 import { creditEntries } from '../../ledger/store/owed.ts';
 import { WITHOUT_FRACTION } from '../../payments/rules.ts';
-import { moveMoney, sendableMinor } from '../../payments/store/account.ts';
+import { inPrice, moveMoney, sendableMinor } from '../../payments/store/account.ts';
 import type { PaymentRow } from '../../payments/store/payments.ts';
 import { createRefund } from '../../payments/store/refunds.ts';
 import { earnedPart, findEarnedMinor } from '../../payments/store/risk.ts';
@@ -16,7 +16,7 @@ import type { WorldDb } from '../../platform/database/tables.ts';
 import type { ReturnsTable } from './tables.ts';
 
 interface GivenBack {
-  /** In the price's currency: less than agreed where a bank has, or disputes, some of it. */
+  /** In the price's currency: less than agreed where a bank has some of it, or some was given back before. */
   readonly amountMinor: bigint;
   readonly to: RefundTarget;
   /** Of a refund that the gateway is to send. */
@@ -30,10 +30,11 @@ export async function giveBack(
   payments: readonly PaymentRow[],
 ): Promise<GivenBack> {
   const { transaction_id: transactionId, currency, account_id: accountId } = row;
-  const earnedMinor = await findEarnedMinor(trx, transactionId, currency);
-  const wanted: Money = { amountMinor: smaller(row.amount_minor, earnedMinor), currency };
-  const costs = await costBack(trx, transactionId);
   const payment = payments.find(({ paid_hold }) => paid_hold);
+  const earnedMinor = await findLeftMinor(trx, row, payment);
+  const afterFeeMinor = larger(earnedMinor - row.fee_minor, 0n);
+  const wanted: Money = { amountMinor: smaller(row.amount_minor, afterFeeMinor), currency };
+  const costs = await costBack(trx, transactionId);
   const sent = payment && (await sendBack(trx, payment, wanted, earnedMinor));
   const back = sent?.back ?? wanted;
   const entries = withoutZeros([
@@ -47,11 +48,26 @@ export async function giveBack(
   return { amountMinor, to: sent ? 'SOURCE' : 'WALLET', refundKey: sent?.refundKey ?? null };
 }
 
+/**
+ * What the delivery has earned, and is still paid for: what a bank or the gateway has taken back stays revenue
+ * until a person settles it, and afterwards where the price is in another currency.
+ */
+async function findLeftMinor(
+  trx: WorldDb,
+  { transaction_id, currency }: Selectable<ReturnsTable>,
+  payment: PaymentRow | undefined,
+): Promise<bigint> {
+  const earnedMinor = await findEarnedMinor(trx, transaction_id, currency);
+  return payment ? smaller(earnedMinor, inPrice(payment, payment.used_minor)) : earnedMinor;
+}
+
 /** By a refund of its payment; undefined where the gateway cannot send it: it is credited to the wallet. */
 async function sendBack(trx: WorldDb, payment: PaymentRow, wanted: Money, earnedMinor: bigint) {
   const part = partOf(payment, wanted.amountMinor, earnedMinor);
   const isSendable = part.amountMinor > 0n && part.amountMinor <= sendableMinor(payment);
-  const amountMinor = isSendable ? await earnedPart(trx, payment, part.amountMinor) : 0n;
+  const amountMinor = isSendable
+    ? smaller(await earnedPart(trx, payment, part.amountMinor), earnedMinor)
+    : 0n;
   const credited = isSendable ? {} : { credited: part.amountMinor };
   await moveMoney(trx, payment.reference, { used: -part.amountMinor, ...credited });
   if (!isSendable) return undefined;

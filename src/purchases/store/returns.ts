@@ -115,12 +115,19 @@ const IS_OPEN = sql<boolean>`state in ('PENDING', 'NEEDS_REVIEW')`;
 /** A return as its step needs it; times by Postgres's clock. */
 export async function loadReturn(db: WorldDb, id: string) {
   const { rows } = await sql<
-    ReturnRow & { readonly esimTranNo: string; readonly ageMs: number; readonly settlesInMs: number }
+    ReturnRow & {
+      readonly esimTranNo: string;
+      readonly ageMs: number;
+      readonly settlesInMs: number;
+      readonly isContested: boolean;
+    }
   >`
-    select returns.*, esims.esim_tran_no as "esimTranNo",
+    select returns.*, esims.esim_tran_no as "esimTranNo", is_contested(attention_reason) as "isContested",
            (extract(epoch from clock_timestamp() - returns.created_at) * 1000)::float8 as "ageMs",
            coalesce(extract(epoch from cancel_settles_after - clock_timestamp()) * 1000, 0)::float8 as "settlesInMs"
-      from returns join esims on esims.id = returns.esim_id where returns.id = ${id}`.execute(db);
+      from returns join esims on esims.id = returns.esim_id
+                   join purchases on purchases.transaction_id = returns.transaction_id
+     where returns.id = ${id}`.execute(db);
   return rows[0];
 }
 
@@ -157,21 +164,31 @@ export async function leaseOverdueReturns(
   return rows;
 }
 
-/** The supplier does not say: the purchase is flagged for the stuck list. */
-export function markForReview(db: WorldDb, { id, transaction_id }: ReturnRow): Promise<void> {
+/**
+ * The supplier does not say: the purchase is flagged for the stuck list, as soon as it is flagged for nothing
+ * else. Whether it was not before.
+ */
+export function markForReview(
+  db: WorldDb,
+  { id, transaction_id }: Pick<ReturnRow, 'id' | 'transaction_id'>,
+): Promise<boolean> {
   return inTransaction(db, async (trx) => {
     await lockPurchase(trx, transaction_id);
-    const { numAffectedRows } = await sql`
+    const first = await sql`
       update returns set state = 'NEEDS_REVIEW' where id = ${id} and state = 'PENDING'`.execute(trx);
-    if (numAffectedRows === 0n) return;
-    await sql`
+    if (first.numAffectedRows === 1n) await addEvent(trx, transaction_id, 'return-needs-review', id);
+    const flagged = await sql`
       update purchases set needs_attention_since = clock_timestamp(), attention_reason = 'RETURN_NEEDS_REVIEW', updated_at = now()
-       where transaction_id = ${transaction_id} and needs_attention_since is null`.execute(trx);
-    await addEvent(trx, transaction_id, 'return-needs-review', id);
+       where transaction_id = ${transaction_id} and needs_attention_since is null
+         and exists (select from returns where id = ${id} and state = 'NEEDS_REVIEW')`.execute(trx);
+    return flagged.numAffectedRows === 1n;
   });
 }
 
-/** Ends a return without a change. false: it has ended. */
+/**
+ * Ends a return without a change. false: it has ended, or a cancellation that a person would overrule may
+ * still arrive.
+ */
 export function refuseReturn(
   db: WorldDb,
   { id, transaction_id }: Pick<ReturnRow, 'id' | 'transaction_id'>,
@@ -181,7 +198,10 @@ export function refuseReturn(
     await lockPurchase(trx, transaction_id);
     const { numAffectedRows } = await sql`
       update returns set state = 'REFUSED', refusal = ${refusal}, closed_at = clock_timestamp()
-       where id = ${id} and ${IS_OPEN}`.execute(trx);
+       where id = ${id} and ${IS_OPEN}
+         and (${refusal} <> 'REFUSED_BY_OPERATOR' or coalesce(cancel_settles_after <= clock_timestamp(), true))`.execute(
+      trx,
+    );
     if (numAffectedRows === 0n) return false;
     await addEvent(trx, transaction_id, 'return-refused', refusal);
     await unflag(trx, transaction_id);
@@ -191,13 +211,14 @@ export function refuseReturn(
 
 /**
  * The supplier has cancelled the eSIM: it is cancelled here, and its money goes back. undefined: the return
- * has ended.
+ * has ended. CONTESTED: a bank disputes the payment or has taken it back, and until a person has settled that
+ * nothing is given back.
  */
 export function recordReturned(
   db: WorldDb,
   { id, transaction_id: transactionId }: Pick<ReturnRow, 'id' | 'transaction_id'>,
   pending: PendingMessages,
-): Promise<ReturnRow | undefined> {
+): Promise<ReturnRow | 'CONTESTED' | undefined> {
   return inTransaction(db, async (trx) => {
     const payments = await lockPayments(trx, transactionId);
     await lockPurchase(trx, transactionId);
@@ -209,8 +230,13 @@ export function recordReturned(
       .forUpdate()
       .executeTakeFirst();
     if (!open) return undefined;
-    const { rows } = await sql<{ at: Date }>`select clock_timestamp() as at`.execute(trx);
-    const at = rows[0]?.at ?? new Date();
+    const { rows } = await sql<{ at: Date; isContested: boolean }>`
+      select clock_timestamp() as at,
+             is_contested(attention_reason) as "isContested" from purchases where transaction_id = ${transactionId}`.execute(
+      trx,
+    );
+    const { at, isContested } = rows[0] ?? { at: new Date(), isContested: true };
+    if (isContested) return 'CONTESTED';
     const { iccid } = await cancelEsim(trx, open.esim_id, at, pending);
     const back = await giveBack(trx, open, payments);
     const returned = await trx
