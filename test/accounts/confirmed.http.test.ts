@@ -112,7 +112,15 @@ describe('a route that asks for the password again', () => {
     expect(new Set(unasked)).toEqual(new Set(HARMLESS));
     const others = asking.filter((route) => !changing.includes(route)).map(nameOf);
     expect(new Set(others)).toEqual(
-      new Set(['buy', 'completeCheckoutSession', 'confirmSecondFactor', 'fundWallet', 'orderBatch']),
+      new Set([
+        'buy',
+        'completeCheckoutSession',
+        'confirmSecondFactor',
+        'fundWallet',
+        'orderBatch',
+        'returnEsim',
+        'returnEsims',
+      ]),
     );
   });
 

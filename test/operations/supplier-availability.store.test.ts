@@ -106,6 +106,14 @@ describe('a balance at the supplier', () => {
     expect(await shop.open('large', 'WALLET')).toMatch(/^txn-/);
   });
 
+  it('is not held by the unpaid checkouts of one account alone', async () => {
+    shop.atSupplier.balance = 100_000n;
+    await shop.check();
+    for (let at = 0; at < 10; at++) expect(await shop.open('small', 'CARD', 'acc-one')).toMatch(/^txn-/);
+    expect(await shop.open('small', 'CARD', 'acc-one')).toBe('PACKAGE_UNAVAILABLE');
+    expect(await shop.open('small', 'CARD')).toMatch(/^txn-/);
+  });
+
   it('is not sold twice by purchases that are opened at once', async () => {
     shop.atSupplier.balance = COSTS.small * 3n;
     await shop.check();

@@ -71,7 +71,7 @@ export async function openShop(costs: Readonly<Record<string, bigint>>) {
     owner: books.owner,
     atSupplier,
     /** The id of the purchase; the reason where it is refused. */
-    open: async (packageCode: string, method: 'WALLET' | 'CARD') => {
+    open: async (packageCode: string, method: 'WALLET' | 'CARD', buyer?: string) => {
       count += 1;
       const transactionId = `txn-${count}`;
       const charge = { gateway: 'paystack', amountMinor: String(PRICE_MINOR), currency: 'USD', rateIds: [] };
@@ -79,7 +79,7 @@ export async function openShop(costs: Readonly<Record<string, bigint>>) {
         transactionId,
         packageCode,
         paymentMethod: method,
-        accountId: method === 'WALLET' ? wallet : `acc-${count}`,
+        accountId: buyer ?? (method === 'WALLET' ? wallet : `acc-${count}`),
         quote: { ...purchaseInput({ transactionId }).quote, costUsdE4: String(costs[packageCode]) },
         ...(method === 'CARD' && { charge }),
       });

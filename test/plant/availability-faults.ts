@@ -15,6 +15,10 @@ export const AVAILABILITY_FAULTS: readonly Fault[] = [
       "perform pg_advisory_xact_lock(hashtextextended(current_schema() || ' balance at ' || may_sell.supplier, 0));",
       '',
     ],
+    'one account’s unpaid checkouts end the sales of all': [
+      'then least(cost, greatest(most_of_another, largest)) else cost end',
+      'then cost else cost end',
+    ],
     'what was delivered since the read does not count': [
       'and id > supplier_uncharged.booked_until and amount_minor < 0',
       'and false',

@@ -77,18 +77,22 @@ const balances = ({ ownPath }: World) => sql`
 
   -- What is ordered, or may be once it is paid, and is not surely in a balance that was read then. Volatile,
   -- so that it sees what is committed by the time of its call. An order may be under way for 15 s after its
-  -- row was written: 6 s until it is sent, and 5 s until its answer. A checkout counts for an hour: those that
-  -- nobody pays must not end the sales of others.
-  create function supplier_uncharged(supplier text, booked_until bigint, asked_at timestamptz) returns bigint
+  -- row was written: 6 s until it is sent, and 5 s until its answer. For an account, what another has
+  -- not paid yet counts up to most_of_another, or its dearest checkout: those that nobody pays must not end
+  -- the sales of all.
+  create function supplier_uncharged(supplier text, booked_until bigint, asked_at timestamptz,
+    for_account text default null, most_of_another bigint default null) returns bigint
   language plpgsql volatile ${ownPath} as $$
     begin
       return (
-        select coalesce(sum(o.cost_usd_e4), 0)
-          from purchases p join supplier_orders o on o.transaction_id = p.transaction_id and o.is_live
-         where (p.status = 'PROCESSING' or p.status = 'PENDING' and p.created_at > clock_timestamp() - interval '1 h')
-           and o.supplier = supplier_uncharged.supplier
-           and (o.state in ('planned', 'sent')
-                or o.last_sent_at > supplier_uncharged.asked_at - interval '15 s')
+        select coalesce(sum(case when status = 'PENDING' and account_id <> for_account
+                                 then least(cost, greatest(most_of_another, largest)) else cost end), 0)
+          from (select p.account_id, p.status, sum(o.cost_usd_e4) as cost, max(o.cost_usd_e4) as largest
+                  from purchases p join supplier_orders o on o.transaction_id = p.transaction_id and o.is_live
+                 where p.status in ('PENDING', 'PROCESSING') and o.supplier = supplier_uncharged.supplier
+                   and (o.state in ('planned', 'sent')
+                        or o.last_sent_at > supplier_uncharged.asked_at - interval '15 s')
+                 group by p.account_id, p.status) ordered
       ) + (
         select coalesce(-sum(amount_minor), 0) from ledger_entries
          where ledger_account_id = 'supplier-prepaid:' || supplier_uncharged.supplier || ':USD4'
@@ -197,8 +201,8 @@ const judging = ({ ownPath }: World) => sql`
   -- Whether the supplier can deliver the package, as far as we know. While the balance is tight, one opening
   -- at a time counts what is left, until its transaction ends; the count sees those before it. For a package
   -- in shortage, the caller becomes the probe: begin_probe, in the same transaction.
-  create function may_sell(package_code text, supplier text, cost_usd_e4 bigint, payment_method text,
-    out is_sellable boolean, out is_probe boolean)
+  create function may_sell(account_id text, package_code text, supplier text, cost_usd_e4 bigint,
+    payment_method text, out is_sellable boolean, out is_probe boolean)
   language plpgsql volatile ${ownPath} as $$
     #variable_conflict use_column
     declare
@@ -225,7 +229,8 @@ const judging = ({ ownPath }: World) => sql`
         select * into latest from supplier_balances where supplier = may_sell.supplier
          order by check_number desc limit 1;
         is_sellable := latest.balance_usd_e4
-          - supplier_uncharged(latest.supplier, latest.booked_until, latest.asked_at) >= may_sell.cost_usd_e4;
+          - supplier_uncharged(latest.supplier, latest.booked_until, latest.asked_at, may_sell.account_id,
+              latest.balance_usd_e4 / 4) >= may_sell.cost_usd_e4;
       end if;
     end $$;
 

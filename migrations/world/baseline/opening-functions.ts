@@ -232,7 +232,7 @@ const opening = ({ ownPath }: World) => sql`
         return;
       end if;
       select * into judged
-        from may_sell(terms.package_code, terms.supplier, terms.cost_usd_e4, terms.payment_method);
+        from may_sell(terms.account_id, terms.package_code, terms.supplier, terms.cost_usd_e4, terms.payment_method);
       is_unavailable := not judged.is_sellable;
       if is_unavailable then
         is_opened := false;
