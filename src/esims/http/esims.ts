@@ -66,6 +66,8 @@ const listed = {
   createdAt: isoTime('ISO 8601'),
   price: money('Price paid'),
   currency: z.enum(ACCOUNT_CURRENCIES),
+  replaces: text('The eSIM in whose place this one is; null: none', 'esim-5b2e9a1c4d7f4e0ab8c3d6f1a2e4b790').nullable(),
+  replacedBy: text('The eSIM in its place; null: none. Its own install data is not shown any more').nullable(),
 };
 
 const esimListItemSchema = namedObject('EsimListItem', {

@@ -212,6 +212,7 @@ export function recordReturned(
     const { rows } = await sql<{ at: Date }>`select clock_timestamp() as at`.execute(trx);
     const at = rows[0]?.at ?? new Date();
     const { iccid } = await cancelEsim(trx, open.esim_id, at, pending);
+    await trx.updateTable('esims').set({ returned_at: at }).where('id', '=', open.esim_id).execute();
     const back = await giveBack(trx, open, payments);
     const returned = await trx
       .updateTable('returns')
