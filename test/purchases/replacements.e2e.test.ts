@@ -164,11 +164,9 @@ describe('a replacement', () => {
     const { esimId } = await boughtBy(buyer);
     const terms = (await buyer.read(`/api/esim/${esimId}/replacement-terms`)).body.data;
     expect(terms).toMatchObject({ replaceable: false, refusal: 'UNUSED' });
-    const { status, body } = await replace(buyer, esimId);
-    expect([status, body.error.message]).toEqual([
-      409,
-      'It cannot be replaced: it is unused: install it again, or return it',
-    ]);
+    const { status, text } = await replace(buyer, esimId);
+    expect(status).toBe(409);
+    expect(text).toContain('It cannot be replaced: it is unused: install it again, or return it');
     expect(await buyer.purchases()).toHaveLength(1);
   });
 
@@ -278,7 +276,7 @@ describe('a replacement', () => {
   it('sends its event with both eSIMs, and tells the traveller on the old page', async () => {
     const buyer = await newBuyer(stack);
     const { esimId } = await deleted(buyer);
-    const { installUrl } = (await buyer.read(`/api/esim/${esimId}/install`)).body.data;
+    const { installUrl } = (await buyer.read(`/api/esim/${esimId}/install`)).body;
     const { replacementId, replacedBy } = (await replace(buyer, esimId)).body.data;
     const feed = await buyer.read('/api/events?event=esim.replaced');
     expect(feed.text).toContain(replacementId);

@@ -107,7 +107,7 @@ export async function findReplacementInReview(db: WorldDb, transactionId: string
     currency: string;
     isDelivered: boolean;
   }>`
-    select id as "replacementId", full_price_minor - price_minor as "amountMinor", replacements.currency,
+    select id as "replacementId", full_price_minor - replacements.price_minor as "amountMinor", replacements.currency,
            delivered_at is not null as "isDelivered"
       from replacements join purchases using (transaction_id)
      where transaction_id = ${transactionId}
