@@ -105,10 +105,8 @@ describe('a replacement of an eSIM that is on a phone', () => {
     await replace(esimId);
     expect(await operator.act(transactionId, 'refuse-replacement')).toMatchObject({ outcome: 'done' });
     expect(await rowOf(esimId)).toMatchObject({ state: 'REFUSED', refusal: 'REFUSED_BY_OPERATOR' });
-    expect((await buyer.read(`/api/esim/${esimId}`)).body).toMatchObject({
-      esimStatus: 'ACTIVE',
-      replacedBy: null,
-    });
+    const kept = (await buyer.read(`/api/esim/${esimId}`)).body;
+    expect([kept.esimStatus, kept.replacedBy]).toEqual(['ACTIVE', undefined]);
     expect(await operator.act(transactionId, 'refuse-replacement', { actionKey: 'two' })).toMatchObject({
       code: 'DOES_NOT_FIT',
     });

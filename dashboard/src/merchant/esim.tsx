@@ -150,7 +150,7 @@ export function EsimPage() {
               {hasData(esim) && <Usage esim={esim} />}
               <Diagnosis esimId={esimId} />
             </SimpleGrid>
-            {esim.esimStatus !== 'FAILED' && esim.replacedBy === null && (
+            {esim.esimStatus !== 'FAILED' && esim.replacedBy === undefined && (
               <Section title="Install">
                 <Install esimId={esimId} />
                 <RevokeLink esimId={esimId} />
@@ -274,8 +274,8 @@ function Details({ esim }: { readonly esim: Esim }) {
           ICCID: esim.iccid !== '' && <Id>{esim.iccid}</Id>,
           'eSIM id': <Id>{esim._id}</Id>,
           Purchase: <ItemLink kind="purchase" id={esim.transactionId} />,
-          'In place of': esim.replaces !== null && <ItemLink kind="esim" id={esim.replaces} />,
-          'Replaced by': esim.replacedBy !== null && <ItemLink kind="esim" id={esim.replacedBy} />,
+          'In place of': esim.replaces !== undefined && <ItemLink kind="esim" id={esim.replaces} />,
+          'Replaced by': esim.replacedBy !== undefined && <ItemLink kind="esim" id={esim.replacedBy} />,
           Price: <Amount of={esim.price} currency={esim.currency} />,
           'SM-DP+ address': may('install') ? esim.smdpAddress : <NoInstallDetails />,
           APN: esim.apn,

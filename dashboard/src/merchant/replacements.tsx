@@ -44,9 +44,7 @@ export function ReplacementSection({ esimId }: { readonly esimId: string }) {
         terms.replaceable ? (
           <Offer {...terms} />
         ) : (
-          <Text c="dimmed">
-            Cannot be replaced: {terms.refusal === null ? '' : REFUSALS[terms.refusal]}.
-          </Text>
+          <Text c="dimmed">Cannot be replaced: {terms.refusal === null ? '' : REFUSALS[terms.refusal]}.</Text>
         )
       }
     </QuerySection>

@@ -5,7 +5,7 @@ import { notifications } from '@mantine/notifications';
 import { useState } from 'react';
 import { dataOf, ops } from '../api/client.ts';
 import { NumberField } from '../ui/number-field.tsx';
-import { readNumber } from '../ui/numbers.ts';
+import { numberText, readNumber } from '../ui/numbers.ts';
 import { Facts, Section } from '../ui/parts.tsx';
 import { useSending } from '../ui/send-form.tsx';
 import { FormDialog, reasonError, ReasonField, type Dialog } from './form-dialog.tsx';
@@ -61,13 +61,13 @@ function TermsDialog({ of, onClose }: Dialog & { readonly of: AccountOverview })
     initialValues: {
       ownReturns: returns !== null,
       returnsAllowed: returns?.allowed ?? true,
-      returnDays: String(returns?.windowDays ?? 30),
-      fee: String(returns?.feePercent ?? 0),
+      returnDays: numberText(returns?.windowDays ?? 30),
+      fee: numberText(returns?.feePercent ?? 0),
       ownReplacements: replacements !== null,
       replacementsAllowed: replacements?.allowed ?? true,
-      replacementDays: String(replacements?.windowDays ?? 30),
-      share: String(replacements?.sharePercent ?? 100),
-      times: String(replacements?.maxCount ?? 1),
+      replacementDays: numberText(replacements?.windowDays ?? 30),
+      share: numberText(replacements?.sharePercent ?? 100),
+      times: numberText(replacements?.maxCount ?? 1),
       reason: '',
     },
     validate: {

@@ -99,6 +99,15 @@ export async function insertReplacement(
 export const findReplacement = (db: WorldDb, id: string): Promise<ReplacementRow | undefined> =>
   db.selectFrom('replacements').selectAll().where('id', '=', id).executeTakeFirst();
 
+/** Of a purchase: those in whose place its eSIM is, and in its place. */
+export async function findReplacementLinks(db: WorldDb, transactionId: string) {
+  const { rows } = await sql<{ replaces: string | null; replacedBy: string | null }>`
+    select (select transaction_id from replacements where new_transaction_id = ${transactionId}) as replaces,
+           (select new_transaction_id from replacements
+             where transaction_id = ${transactionId} and delivered_at is not null) as "replacedBy"`.execute(db);
+  return rows[0] ?? { replaces: null, replacedBy: null };
+}
+
 /** Of a purchase: the replacement that a person decides, and what of it the house pays. Null: none. */
 export async function findReplacementInReview(db: WorldDb, transactionId: string) {
   const { rows } = await sql<{
