@@ -1,12 +1,16 @@
 /**
- * One step of a replacement: asks the supplier whether the profile was deleted, has the new eSIM bought as any
- * purchase is, and then retires the old one. Nothing is retired before the new one is delivered. Whether a
- * revocation whose answer was lost took effect is asked, never assumed.
+ * One step of a replacement: asks the supplier whether the profile was deleted, has the new eSIM bought as
+ * any purchase is, and then retires the old one. Nothing is retired before the new one is delivered. Whether
+ * a revocation whose answer was lost took effect is asked, never assumed.
  */
 import { EngineUnavailable } from '../../src/domain/outcome.ts';
 import type { FailureReason } from '../../src/domain/refusals.ts';
 import { createFence } from '../../src/platform/fence.ts';
-import { judgeReplaceable, replacementPauseMs, REVIEW_PAUSE_MS } from '../../src/purchases/replacements/rules.ts';
+import {
+  judgeReplaceable,
+  replacementPauseMs,
+  REVIEW_PAUSE_MS,
+} from '../../src/purchases/replacements/rules.ts';
 import { findPurchase } from '../../src/purchases/store/reads.ts';
 import {
   beginOrdering,

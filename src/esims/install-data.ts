@@ -115,9 +115,8 @@ export type EsimView = Omit<EsimRow, 'install_sealed'> &
   OpenInstallData & { readonly install_sealed?: undefined };
 
 /**
- * Install data stays hidden until the purchase has settled, from callers who may not read it, and once another
- * eSIM is in its place. Throws
- * SERVICE_UNAVAILABLE if it cannot be read.
+ * Install data stays hidden until the purchase has settled, from callers who may not read it, and once
+ * another eSIM is in its place. Throws SERVICE_UNAVAILABLE if it cannot be read.
  */
 export function visibleEsim(
   installData: Pick<InstallData, 'open'>,

@@ -3,7 +3,8 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../domain/clock.ts';
 import type { AttentionReason } from '../domain/states.ts';
 
 /** Finance's command. */
-type Command = 'replay' | 'credit' | 'cancel' | 'settle' | 'return' | 'replace' | 'approve' | 'dismiss' | 'show';
+type Command =
+  'replay' | 'credit' | 'cancel' | 'settle' | 'return' | 'replace' | 'approve' | 'dismiss' | 'show';
 
 interface StuckRule {
   /** In words, for people. */
@@ -104,7 +105,8 @@ const RULES = {
     next: 'return: gives the money back, with evidence that the supplier has cancelled it; otherwise refuse-return',
   },
   'replacement-needs-review': {
-    meaning: 'an eSIM is to be replaced, and the supplier does not say that it was deleted, or that it is revoked',
+    meaning:
+      'an eSIM is to be replaced, and the supplier does not say that it was deleted, or that it is revoked',
     next: 'replace: grants it, with evidence that the eSIM does not work, or that it is revoked; otherwise refuse-replacement',
   },
   'needs-attention': { meaning: 'needs attention for another reason', next: 'show: shows what happened' },

@@ -46,8 +46,8 @@ const SAMPLES: { readonly [Event in WebhookEvent]: WebhookFacts[Event] } = {
   'esim.replaced': {
     replacementId: `replacement-${'0'.repeat(32)}`,
     ...SAMPLE_ESIM,
-    replacedBy: `esim-${'1'.repeat(32)}`,
-    newTransactionId: `txn-${'1'.repeat(32)}`,
+    replacedBy: SAMPLE_ESIM.esimId,
+    newTransactionId: transactionId,
     priceMinor: 0n,
     currency: SAMPLE_MONEY.currency,
   },

@@ -186,7 +186,7 @@ describe('a return and a replacement of one eSIM', () => {
       ];
       const isReturned = returns.some(({ state }) => state !== 'REFUSED');
       const isReplaced = row !== undefined && row.state !== 'REFUSED';
-      expect(isReturned && isReplaced, `${back?.text} ${other?.text}`).toBe(false);
+      expect(isReturned && isReplaced, `${back.text} ${other.text}`).toBe(false);
       ends.push(isReturned ? 'returned' : isReplaced ? 'replaced' : 'neither');
     }
     expect(ends.length).toBe(8);

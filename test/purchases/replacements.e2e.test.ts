@@ -56,7 +56,7 @@ const detailsOf = async (answer: ReturnType<typeof replace>) => {
   const { status, body } = await answer;
   expect(status, JSON.stringify(body)).toBe(409);
   expect(body.error.code).toBe('REPLACEMENT_REFUSED');
-  return String(body.error.details).split(', ');
+  return body.error.details.split(', ');
 };
 
 const rowsOf = (esimId: string) =>

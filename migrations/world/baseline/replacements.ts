@@ -1,7 +1,7 @@
 /**
- * Replacements of eSIMs that were deleted from their phone, or do not work. A row stands before the supplier is
- * asked. The new eSIM is a purchase of its own; the old one is retired once that is delivered. Locks go in the
- * order of src/payments/store/lock-order.ts.
+ * Replacements of eSIMs that were deleted from their phone, or do not work. A row stands before the supplier
+ * is asked. The new eSIM is a purchase of its own; the old one is retired once that is delivered. Locks go in
+ * the order of src/payments/store/lock-order.ts.
  */
 import { sql } from 'kysely';
 import { REPLACEMENT_REFUSALS, REPLACEMENT_STATES } from '../../../src/domain/states.ts';

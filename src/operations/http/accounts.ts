@@ -118,7 +118,9 @@ const changeBody = z
       )
       .nullable()
       .optional()
-      .describe('Of deleted or broken eSIMs, in place of what the installation has; null: as the installation has it'),
+      .describe(
+        'Of deleted or broken eSIMs, in place of what the installation has; null: as the installation has it',
+      ),
     reason: reasonField('Signed the contract, ticket 4711'),
   })
   .refine(

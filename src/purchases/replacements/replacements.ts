@@ -1,6 +1,6 @@
 /**
- * Replacements of eSIMs, asked for by their merchant. A replacement is a row before the supplier is asked. Its
- * workflow asks, has the new eSIM bought and retires the old one. Callers wait a few seconds for its end.
+ * Replacements of eSIMs, asked for by their merchant. A replacement is a row before the supplier is asked.
+ * Its workflow asks, has the new eSIM bought and retires the old one. Callers wait a few seconds for its end.
  */
 import { randomBytes } from 'node:crypto';
 import type { Principal } from '../../domain/account.ts';
@@ -113,7 +113,8 @@ export async function getReplacementTerms(
   const esim = await requireOwnEsim(deps, principal, esimId);
   const policy = await findReplacementPolicy(deps.db, principal.account.id, deps.settings.replacements);
   const found = await findReplacementTerms(deps.db, esimId, policy);
-  const isUnused = esim.status === 'CREATED' && esim.eid === '' && ['', 'RELEASED'].includes(esim.smdp_status);
+  const isUnused =
+    esim.status === 'CREATED' && esim.eid === '' && ['', 'RELEASED'].includes(esim.smdp_status);
   const refusal = found.refusal ?? (!policy.isAllowed ? 'NOT_ALLOWED' : isUnused ? 'UNUSED' : null);
   return {
     esimId,
@@ -138,10 +139,7 @@ export async function getReplacement(
   return row;
 }
 
-function refused(
-  refusal: ReplacementRefusal,
-  row?: Pick<ReplacementRow, 'id' | 'failure'>,
-): DomainError {
+function refused(refusal: ReplacementRefusal, row?: Pick<ReplacementRow, 'id' | 'failure'>): DomainError {
   const details = [refusal, ...(row?.failure ? [row.failure] : []), ...(row ? [row.id] : [])].join(', ');
   return new DomainError(
     'REPLACEMENT_REFUSED',

@@ -104,7 +104,9 @@ export async function findReplacementLinks(db: WorldDb, transactionId: string) {
   const { rows } = await sql<{ replaces: string | null; replacedBy: string | null }>`
     select (select transaction_id from replacements where new_transaction_id = ${transactionId}) as replaces,
            (select new_transaction_id from replacements
-             where transaction_id = ${transactionId} and delivered_at is not null) as "replacedBy"`.execute(db);
+             where transaction_id = ${transactionId} and delivered_at is not null) as "replacedBy"`.execute(
+    db,
+  );
   return rows[0] ?? { replaces: null, replacedBy: null };
 }
 
@@ -131,7 +133,9 @@ export async function loadReplacement(db: WorldDb, id: string) {
   const { rows } = await sql<ReplacementRow & { readonly esimTranNo: string; readonly ageMs: number }>`
     select replacements.*, esims.esim_tran_no as "esimTranNo",
            (extract(epoch from clock_timestamp() - coalesce(delivered_at, replacements.created_at)) * 1000)::float8 as "ageMs"
-      from replacements join esims on esims.id = replacements.esim_id where replacements.id = ${id}`.execute(db);
+      from replacements join esims on esims.id = replacements.esim_id where replacements.id = ${id}`.execute(
+    db,
+  );
   return rows[0];
 }
 
@@ -215,8 +219,8 @@ export function refuseReplacement(
 }
 
 /**
- * Opens the purchase of the new eSIM, for the price on the row and at the present cost: the same package, from
- * the wallet. Opened before, it is found.
+ * Opens the purchase of the new eSIM, for the price on the row and at the present cost: the same package,
+ * from the wallet. Opened before, it is found.
  */
 export async function openReplacement(
   db: WorldDb,
@@ -262,7 +266,7 @@ export async function openReplacement(
   return { input, opened: await openPurchase(db, input, options, pending) };
 }
 
-/** The new eSIM is delivered: the old one is marked, and from now on never installed. false: it was before. */
+/** The new eSIM is delivered: the old one is marked, and never installed from now on. false: it was. */
 export function recordReplacementDelivered(db: WorldDb, row: ReplacementRow): Promise<boolean> {
   return inTransaction(db, async (trx) => {
     await lockPurchase(trx, row.transaction_id);
