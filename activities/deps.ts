@@ -10,6 +10,7 @@ import type { Mailer } from '../src/accounts/port.ts';
 import type { WebhookEngine, WebhookSweeper } from '../src/webhooks/engine.ts';
 import type { JobEngine } from '../src/jobs/engine.ts';
 import type { PurchaseEngine, ReturnEngine } from '../src/purchases/engine.ts';
+import type { PurchaseTimings } from '../src/purchases/purchase.ts';
 import type { Pacer } from '../src/platform/rate-limiter.ts';
 import type { PaymentGateway } from '../src/payments/port.ts';
 import type { RateSource } from '../src/catalogue/port.ts';
@@ -40,7 +41,7 @@ export interface ActivityDeps {
   /** Sandbox only: a package whose refusals are wanted, so that they say nothing about the next purchase. */
   readonly forgetsShortageOf?: (packageCode: string) => boolean;
   readonly refundTimings: RefundTimings;
-  /** A supplier that does not say for so long will hardly answer soon: a person looks at the return. */
+  /** A supplier that does not say for so long will hardly answer soon: a person looks at it. */
   readonly returnReviewAfterMs: number;
   readonly unpaidLimits: UnpaidLimits;
   readonly priceLimits: PriceLimits;
@@ -72,10 +73,13 @@ export interface ActivityDeps {
   readonly alerts: AlertSending;
   /** What an alert is judged by. */
   readonly alertLimits: ConditionLimits;
-  /** For the purchases of batches, and for what wakes a purchase or a payment. */
+  /** For the purchases of batches and of replacements, and for what wakes a purchase or a payment. */
   readonly engine: Pick<PurchaseEngine, 'purchase' | 'checkSoon' | 'supplierAnnounced'>;
   readonly jobEngine: JobEngine;
   readonly returnEngine: Pick<ReturnEngine, 'begin'>;
+  readonly replacementEngine: Pick<ReturnEngine, 'begin'>;
+  /** Of the purchases of replacements: no caller waits for them. */
+  readonly purchaseTimings: PurchaseTimings;
   /** What all batches together may begin, so that other purchases find the supplier's allowance free. */
   readonly batchPacer: Pacer;
   /** For batch repairs: what an operator may do, done by the workers. */

@@ -8,6 +8,7 @@ import type {
   WebhookActivities,
 } from '../workflows/contract.ts';
 import { deliver } from './purchases/deliver.ts';
+import { followReplacement } from './purchases/follow-replacement.ts';
 import { followReturn } from './purchases/follow-return.ts';
 import type { ActivityDeps } from './deps.ts';
 import { withFailures, withHeartbeat } from './failure.ts';
@@ -40,6 +41,7 @@ export function createActivities(deps: ActivityDeps): Activities {
         deliver: (request: DeliverRequest) => deliver(deps, request),
         performAction: (actionId: string) => performAction(deps, actionId),
         followReturn: (returnId: string) => followReturn(deps, returnId),
+        followReplacement: (replacementId: string) => followReplacement(deps, replacementId),
       }),
     ),
     gateway: withHeartbeat(translated(createGatewayActivities(deps))),

@@ -27,6 +27,7 @@ import { type OpsActivities, RECONCILE_SCHEDULE } from '../workflows/contract.ts
 import { forgetSupplierEvents } from '../src/esims/store/supplier-events.ts';
 import { Unavailable } from '../src/domain/outcome.ts';
 import type { ActivityDeps } from './deps.ts';
+import { beginOverdueReplacements } from './purchases/follow-replacement.ts';
 import { beginOverdueReturns } from './purchases/follow-return.ts';
 import { followLateMoney } from './payments/late-money.ts';
 import { refreshRates } from './catalogue/refresh-rates.ts';
@@ -59,7 +60,7 @@ export function createOpsActivities(
     refreshUsage: () => refreshEsims(deps),
     followLateMoney: () => followLateMoney(deps),
     applyInbox: async () =>
-      `${await deps.applyInbox()} gateway events applied, ${await wakeNeverOrdered(deps)} paid purchases woken, ${await beginOverdueReturns(deps)} returns begun again`,
+      `${await deps.applyInbox()} gateway events applied, ${await wakeNeverOrdered(deps)} paid purchases woken, ${await beginOverdueReturns(deps)} returns and ${await beginOverdueReplacements(deps)} replacements begun again`,
     forgetOldKeys: () => deleteOldRows(deps),
   };
 }

@@ -26,6 +26,7 @@ export const RUN_JOB_WORKFLOW = 'runJob';
 export const SWEEP_JOBS_WORKFLOW = 'sweepJobs';
 export const RAISE_ALERTS_WORKFLOW = 'raiseAlerts';
 export const RETURN_ESIM_WORKFLOW = 'returnEsim';
+export const REPLACE_ESIM_WORKFLOW = 'replaceEsim';
 export const DELIVER_WEBHOOK_WORKFLOW = 'deliverWebhook';
 /** A delivery's title in the Temporal UI. */
 export const DELIVERY_SUMMARY = 'A message to a merchant: sent, and sent again, until it has arrived';
@@ -246,7 +247,9 @@ export interface SupplierActivities {
   /** For actions that ask the supplier. */
   readonly performAction: (actionId: string) => Promise<PerformedAction>;
   /** Asks the supplier about a return, cancels there, and gives the money back. */
-  readonly followReturn: (returnId: string) => Promise<ReturnStep>;
+  readonly followReturn: (returnId: string) => Promise<FollowStep>;
+  /** Asks the supplier about a replacement, has the new eSIM bought, and revokes the old one. */
+  readonly followReplacement: (replacementId: string) => Promise<FollowStep>;
 }
 
 /** Whose queue its step runs on; everything else is in its row. */
@@ -255,8 +258,14 @@ export interface ReturnInput {
   readonly supplier: string;
 }
 
-/** A return after a step. `line` is for people; `waitMs`: until the next step, null once it has ended. */
-export interface ReturnStep {
+/** As `ReturnInput`. */
+export interface ReplacementInput {
+  readonly replacementId: string;
+  readonly supplier: string;
+}
+
+/** After a step. `line` is for people; `waitMs`: until the next step, null once this run has ended. */
+export interface FollowStep {
   readonly line: string;
   readonly waitMs: number | null;
   readonly messages?: NewMessages;

@@ -26,6 +26,7 @@ import {
   type DeliveryResult,
   type DeliverRequest,
   type FollowMoneyRequest,
+  type FollowStep,
   type GatewayActivities,
   type NewMessages,
   type OpenAction,
@@ -33,8 +34,8 @@ import {
   type OrderActivities,
   type PaymentCheckState,
   type PerformedAction,
+  type ReplacementInput,
   type ReturnInput,
-  type ReturnStep,
   type StepResult,
   type SupplierActivities,
 } from './contract.ts';
@@ -199,16 +200,32 @@ export function deliverOnce(vendors: Vendors, input: PurchaseInput): Promise<Del
 /** Two looks at the profile and a cancellation: up to 5 s each, behind the supplier's rate limit. */
 const RETURN_STEP_MS = 25_000;
 
-/** One step of a return. Undefined: its answer was lost. */
-export function followReturn({ supplier, returnId }: ReturnInput): Promise<ReturnStep | undefined> {
-  const steps = proxyActivities<SupplierActivities>({
+/** The steps of a return, or of a replacement. */
+const followSteps = (supplier: string, startToCloseTimeout: number, summary: string) =>
+  proxyActivities<SupplierActivities>({
     taskQueue: supplierQueue(supplier),
     heartbeatTimeout: HEARTBEAT_TIMEOUT_MS,
-    startToCloseTimeout: RETURN_STEP_MS,
+    startToCloseTimeout,
     retry: { maximumAttempts: 1 },
-    summary: 'Ask the supplier, cancel there, and give the money back',
+    summary,
   });
-  return orLost(steps.followReturn(returnId));
+
+/** One step of a return. Undefined: its answer was lost. */
+export function followReturn({ supplier, returnId }: ReturnInput): Promise<FollowStep | undefined> {
+  const summary = 'Ask the supplier, cancel there, and give the money back';
+  return orLost(followSteps(supplier, RETURN_STEP_MS, summary).followReturn(returnId));
+}
+
+/** A look at the profile, a purchase that is waited for and a revocation with its look. */
+const REPLACEMENT_STEP_MS = 35_000;
+
+/** One step of a replacement. Undefined: its answer was lost. */
+export function followReplacement({
+  supplier,
+  replacementId,
+}: ReplacementInput): Promise<FollowStep | undefined> {
+  const summary = 'Ask the supplier, have the new eSIM bought, and revoke the old one';
+  return orLost(followSteps(supplier, REPLACEMENT_STEP_MS, summary).followReplacement(replacementId));
 }
 
 /** One gateway check and its bookings, at most 5 s in the HTTP client for each try of the payment. */

@@ -25,6 +25,7 @@ import type { PaymentCheckState, PerformedAction } from '../../workflows/contrac
 import type { ActivityDeps } from '../deps.ts';
 import { checkPayment } from '../payments/payments.ts';
 import { attemptDelivery } from '../purchases/delivery-attempt.ts';
+import { beginOverdueReplacements } from '../purchases/follow-replacement.ts';
 import { describeEnd, type Again, type Ended as DeliveryEnd } from '../purchases/settle.ts';
 import { withdraw } from '../purchases/withdraw.ts';
 import { checkSupplier } from './check-supplier.ts';
@@ -50,6 +51,8 @@ export async function performAction(deps: ActivityDeps, actionId: string): Promi
   };
   const decided = await askVendor(deps, row);
   const outcome = decided ? await close(decided) : await carryOut().catch(closeIfRefused);
+  // Its step is due at once, and no workflow may be there for it.
+  if (row.action === 'grant-replacement') await beginOverdueReplacements(deps);
   events.operatorActionEnded({
     actionId: actionId,
     transactionId: row.transaction_id,

@@ -17,7 +17,7 @@ import {
 } from '../../src/purchases/store/returns.ts';
 import { SEND_WITHIN_MS } from '../../src/purchases/store/supplier-orders.ts';
 import { messagesOf, newPendingMessages } from '../../src/webhooks/store/messages.ts';
-import type { ReturnStep } from '../../workflows/contract.ts';
+import type { FollowStep } from '../../workflows/contract.ts';
 import type { ActivityDeps } from '../deps.ts';
 
 type OpenReturn = NonNullable<Awaited<ReturnType<typeof loadReturn>>>;
@@ -30,7 +30,7 @@ type Heard =
 
 const ENDED = { line: 'This return has ended.', waitMs: null };
 
-export async function followReturn(deps: ActivityDeps, returnId: string): Promise<ReturnStep> {
+export async function followReturn(deps: ActivityDeps, returnId: string): Promise<FollowStep> {
   const open = await loadReturn(deps.db, returnId);
   if (!open || !['PENDING', 'NEEDS_REVIEW'].includes(open.state)) return ENDED;
   const heard = await hear(deps, open);
@@ -46,7 +46,7 @@ export async function followReturn(deps: ActivityDeps, returnId: string): Promis
 }
 
 /** The money goes back, once. A refund at the gateway is sent by the purchase's own workflow. */
-async function conclude(deps: ActivityDeps, open: OpenReturn): Promise<ReturnStep> {
+async function conclude(deps: ActivityDeps, open: OpenReturn): Promise<FollowStep> {
   const pending = newPendingMessages();
   const returned = await recordReturned(deps.db, open, pending);
   if (!returned) return ENDED;
@@ -101,7 +101,7 @@ async function wait(
   { db, events, returnReviewAfterMs }: ActivityDeps,
   open: OpenReturn,
   why: string,
-): Promise<ReturnStep> {
+): Promise<FollowStep> {
   const isInReview = open.state === 'NEEDS_REVIEW' || open.ageMs >= returnReviewAfterMs;
   if (isInReview && (await markForReview(db, open)))
     events.purchaseNeedsAttention({ transactionId: open.transaction_id, reason: 'RETURN_NEEDS_REVIEW' });

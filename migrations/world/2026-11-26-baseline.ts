@@ -23,6 +23,7 @@ import { reconciliation } from './baseline/reconciliation.ts';
 import { supplierOrders } from './baseline/supplier-orders.ts';
 import { walletEntries } from './baseline/wallet-entries.ts';
 import { webhooks } from './baseline/webhooks.ts';
+import { replacements } from './baseline/replacements.ts';
 import { returns } from './baseline/returns.ts';
 import { readWorld, worldItself, type World } from './baseline/world.ts';
 
@@ -41,6 +42,7 @@ const everything = (world: World) => sql`
   ${esims(world)}
   ${payments(world)}
   ${returns(world)}
+  ${replacements(world)}
   ${webhooks(world)}
   ${operations(world)}
   ${reconciliation(world)}

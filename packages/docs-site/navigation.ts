@@ -25,6 +25,7 @@ export const NAVIGATION: readonly Section[] = [
       ['docs/guides/webhooks.md', 'Webhooks, step by step'],
       ['docs/guides/batches.md', 'Batches'],
       ['docs/guides/returns.md', 'Returns'],
+      ['docs/guides/replacements.md', 'Replacements'],
       ['docs/guides/statements.md', 'Statements'],
       ['docs/guides/errors.md', 'When something fails'],
       ['docs/guides/going-live.md', 'Going live'],

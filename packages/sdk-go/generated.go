@@ -114,6 +114,7 @@ const (
 	CreateWebhookEndpointRequestEventsEsimExpired        CreateWebhookEndpointRequestEvents = "esim.expired"
 	CreateWebhookEndpointRequestEventsEsimExpiring       CreateWebhookEndpointRequestEvents = "esim.expiring"
 	CreateWebhookEndpointRequestEventsEsimPurchased      CreateWebhookEndpointRequestEvents = "esim.purchased"
+	CreateWebhookEndpointRequestEventsEsimReplaced       CreateWebhookEndpointRequestEvents = "esim.replaced"
 	CreateWebhookEndpointRequestEventsEsimReturned       CreateWebhookEndpointRequestEvents = "esim.returned"
 	CreateWebhookEndpointRequestEventsEsimStatusChanged  CreateWebhookEndpointRequestEvents = "esim.status_changed"
 	CreateWebhookEndpointRequestEventsEsimUsageThreshold CreateWebhookEndpointRequestEvents = "esim.usage_threshold"
@@ -187,6 +188,8 @@ const (
 	ErrorCodeRateLimitExceeded            ErrorCode = "RATE_LIMIT_EXCEEDED"
 	ErrorCodeReferenceAlreadyUsed         ErrorCode = "REFERENCE_ALREADY_USED"
 	ErrorCodeRegionNotFound               ErrorCode = "REGION_NOT_FOUND"
+	ErrorCodeReplacementNotFound          ErrorCode = "REPLACEMENT_NOT_FOUND"
+	ErrorCodeReplacementRefused           ErrorCode = "REPLACEMENT_REFUSED"
 	ErrorCodeRequestTimeout               ErrorCode = "REQUEST_TIMEOUT"
 	ErrorCodeReturnNotFound               ErrorCode = "RETURN_NOT_FOUND"
 	ErrorCodeReturnRefused                ErrorCode = "RETURN_REFUSED"
@@ -238,6 +241,8 @@ const (
 	EsimDiagnosisCodeNotConnected        EsimDiagnosisCode = "NOT_CONNECTED"
 	EsimDiagnosisCodeNotDelivered        EsimDiagnosisCode = "NOT_DELIVERED"
 	EsimDiagnosisCodeNotScanned          EsimDiagnosisCode = "NOT_SCANNED"
+	EsimDiagnosisCodeReplaced            EsimDiagnosisCode = "REPLACED"
+	EsimDiagnosisCodeReturned            EsimDiagnosisCode = "RETURNED"
 	EsimDiagnosisCodeRoamingLikelyOff    EsimDiagnosisCode = "ROAMING_LIKELY_OFF"
 	EsimDiagnosisCodeSuspended           EsimDiagnosisCode = "SUSPENDED"
 	EsimDiagnosisCodeSwitchedOff         EsimDiagnosisCode = "SWITCHED_OFF"
@@ -343,6 +348,7 @@ const (
 	EventNameEsimExpired        EventName = "esim.expired"
 	EventNameEsimExpiring       EventName = "esim.expiring"
 	EventNameEsimPurchased      EventName = "esim.purchased"
+	EventNameEsimReplaced       EventName = "esim.replaced"
 	EventNameEsimReturned       EventName = "esim.returned"
 	EventNameEsimStatusChanged  EventName = "esim.status_changed"
 	EventNameEsimUsageThreshold EventName = "esim.usage_threshold"
@@ -485,6 +491,7 @@ const (
 	NewWebhookEndpointEventsEsimExpired        NewWebhookEndpointEvents = "esim.expired"
 	NewWebhookEndpointEventsEsimExpiring       NewWebhookEndpointEvents = "esim.expiring"
 	NewWebhookEndpointEventsEsimPurchased      NewWebhookEndpointEvents = "esim.purchased"
+	NewWebhookEndpointEventsEsimReplaced       NewWebhookEndpointEvents = "esim.replaced"
 	NewWebhookEndpointEventsEsimReturned       NewWebhookEndpointEvents = "esim.returned"
 	NewWebhookEndpointEventsEsimStatusChanged  NewWebhookEndpointEvents = "esim.status_changed"
 	NewWebhookEndpointEventsEsimUsageThreshold NewWebhookEndpointEvents = "esim.usage_threshold"
@@ -649,6 +656,66 @@ const (
 	RegionRegionTypeRg RegionRegionType = "RG"
 )
 
+// Defines values for ReplacementDataCurrency.
+const (
+	ReplacementDataCurrencyNgn ReplacementDataCurrency = "NGN"
+	ReplacementDataCurrencyUsd ReplacementDataCurrency = "USD"
+)
+
+// Defines values for ReplacementDataRefusal.
+const (
+	ReplacementDataRefusalALREADYREPLACED   ReplacementDataRefusal = "ALREADY_REPLACED"
+	ReplacementDataRefusalCANCELLED         ReplacementDataRefusal = "CANCELLED"
+	ReplacementDataRefusalEXPIRED           ReplacementDataRefusal = "EXPIRED"
+	ReplacementDataRefusalINPROGRESS        ReplacementDataRefusal = "IN_PROGRESS"
+	ReplacementDataRefusalLessThanNil       ReplacementDataRefusal = "<nil>"
+	ReplacementDataRefusalNOTALLOWED        ReplacementDataRefusal = "NOT_ALLOWED"
+	ReplacementDataRefusalNOTDELIVERED      ReplacementDataRefusal = "NOT_DELIVERED"
+	ReplacementDataRefusalPAYMENTDISPUTED   ReplacementDataRefusal = "PAYMENT_DISPUTED"
+	ReplacementDataRefusalPURCHASEFAILED    ReplacementDataRefusal = "PURCHASE_FAILED"
+	ReplacementDataRefusalREFUSEDBYOPERATOR ReplacementDataRefusal = "REFUSED_BY_OPERATOR"
+	ReplacementDataRefusalRETURNED          ReplacementDataRefusal = "RETURNED"
+	ReplacementDataRefusalTOOMANY           ReplacementDataRefusal = "TOO_MANY"
+	ReplacementDataRefusalUNUSED            ReplacementDataRefusal = "UNUSED"
+	ReplacementDataRefusalUSEDUP            ReplacementDataRefusal = "USED_UP"
+	ReplacementDataRefusalWINDOWOVER        ReplacementDataRefusal = "WINDOW_OVER"
+)
+
+// Defines values for ReplacementDataState.
+const (
+	ReplacementDataStateNeedsReview ReplacementDataState = "NEEDS_REVIEW"
+	ReplacementDataStateOrdering    ReplacementDataState = "ORDERING"
+	ReplacementDataStatePending     ReplacementDataState = "PENDING"
+	ReplacementDataStateRefused     ReplacementDataState = "REFUSED"
+	ReplacementDataStateReplaced    ReplacementDataState = "REPLACED"
+	ReplacementDataStateRetiring    ReplacementDataState = "RETIRING"
+)
+
+// Defines values for ReplacementTermsDataCurrency.
+const (
+	ReplacementTermsDataCurrencyNgn ReplacementTermsDataCurrency = "NGN"
+	ReplacementTermsDataCurrencyUsd ReplacementTermsDataCurrency = "USD"
+)
+
+// Defines values for ReplacementTermsDataRefusal.
+const (
+	ReplacementTermsDataRefusalALREADYREPLACED   ReplacementTermsDataRefusal = "ALREADY_REPLACED"
+	ReplacementTermsDataRefusalCANCELLED         ReplacementTermsDataRefusal = "CANCELLED"
+	ReplacementTermsDataRefusalEXPIRED           ReplacementTermsDataRefusal = "EXPIRED"
+	ReplacementTermsDataRefusalINPROGRESS        ReplacementTermsDataRefusal = "IN_PROGRESS"
+	ReplacementTermsDataRefusalLessThanNil       ReplacementTermsDataRefusal = "<nil>"
+	ReplacementTermsDataRefusalNOTALLOWED        ReplacementTermsDataRefusal = "NOT_ALLOWED"
+	ReplacementTermsDataRefusalNOTDELIVERED      ReplacementTermsDataRefusal = "NOT_DELIVERED"
+	ReplacementTermsDataRefusalPAYMENTDISPUTED   ReplacementTermsDataRefusal = "PAYMENT_DISPUTED"
+	ReplacementTermsDataRefusalPURCHASEFAILED    ReplacementTermsDataRefusal = "PURCHASE_FAILED"
+	ReplacementTermsDataRefusalREFUSEDBYOPERATOR ReplacementTermsDataRefusal = "REFUSED_BY_OPERATOR"
+	ReplacementTermsDataRefusalRETURNED          ReplacementTermsDataRefusal = "RETURNED"
+	ReplacementTermsDataRefusalTOOMANY           ReplacementTermsDataRefusal = "TOO_MANY"
+	ReplacementTermsDataRefusalUNUSED            ReplacementTermsDataRefusal = "UNUSED"
+	ReplacementTermsDataRefusalUSEDUP            ReplacementTermsDataRefusal = "USED_UP"
+	ReplacementTermsDataRefusalWINDOWOVER        ReplacementTermsDataRefusal = "WINDOW_OVER"
+)
+
 // Defines values for ReturnCurrency.
 const (
 	ReturnCurrencyNgn ReturnCurrency = "NGN"
@@ -675,6 +742,7 @@ const (
 	ReturnRefusalNOTUNUSED         ReturnRefusal = "NOT_UNUSED"
 	ReturnRefusalPAYMENTDISPUTED   ReturnRefusal = "PAYMENT_DISPUTED"
 	ReturnRefusalREFUSEDBYOPERATOR ReturnRefusal = "REFUSED_BY_OPERATOR"
+	ReturnRefusalREPLACED          ReturnRefusal = "REPLACED"
 	ReturnRefusalSUPPLIERREFUSED   ReturnRefusal = "SUPPLIER_REFUSED"
 	ReturnRefusalWINDOWOVER        ReturnRefusal = "WINDOW_OVER"
 )
@@ -702,6 +770,7 @@ const (
 	ReturnLineRefusalNOTUNUSED         ReturnLineRefusal = "NOT_UNUSED"
 	ReturnLineRefusalPAYMENTDISPUTED   ReturnLineRefusal = "PAYMENT_DISPUTED"
 	ReturnLineRefusalREFUSEDBYOPERATOR ReturnLineRefusal = "REFUSED_BY_OPERATOR"
+	ReturnLineRefusalREPLACED          ReturnLineRefusal = "REPLACED"
 	ReturnLineRefusalSUPPLIERREFUSED   ReturnLineRefusal = "SUPPLIER_REFUSED"
 	ReturnLineRefusalWINDOWOVER        ReturnLineRefusal = "WINDOW_OVER"
 )
@@ -741,6 +810,7 @@ const (
 	ReturnTermsDataRefusalNOTUNUSED         ReturnTermsDataRefusal = "NOT_UNUSED"
 	ReturnTermsDataRefusalPAYMENTDISPUTED   ReturnTermsDataRefusal = "PAYMENT_DISPUTED"
 	ReturnTermsDataRefusalREFUSEDBYOPERATOR ReturnTermsDataRefusal = "REFUSED_BY_OPERATOR"
+	ReturnTermsDataRefusalREPLACED          ReturnTermsDataRefusal = "REPLACED"
 	ReturnTermsDataRefusalSUPPLIERREFUSED   ReturnTermsDataRefusal = "SUPPLIER_REFUSED"
 	ReturnTermsDataRefusalWINDOWOVER        ReturnTermsDataRefusal = "WINDOW_OVER"
 )
@@ -843,6 +913,13 @@ const (
 	TransactionTimelineWhatRefundCreditedToWallet         TransactionTimelineWhat = "refund-credited-to-wallet"
 	TransactionTimelineWhatRefunded                       TransactionTimelineWhat = "refunded"
 	TransactionTimelineWhatRefused                        TransactionTimelineWhat = "refused"
+	TransactionTimelineWhatReplaced                       TransactionTimelineWhat = "replaced"
+	TransactionTimelineWhatReplacementDelivered           TransactionTimelineWhat = "replacement-delivered"
+	TransactionTimelineWhatReplacementGranted             TransactionTimelineWhat = "replacement-granted"
+	TransactionTimelineWhatReplacementNeedsReview         TransactionTimelineWhat = "replacement-needs-review"
+	TransactionTimelineWhatReplacementOpened              TransactionTimelineWhat = "replacement-opened"
+	TransactionTimelineWhatReplacementRefused             TransactionTimelineWhat = "replacement-refused"
+	TransactionTimelineWhatReplacementRequested           TransactionTimelineWhat = "replacement-requested"
 	TransactionTimelineWhatReturnNeedsReview              TransactionTimelineWhat = "return-needs-review"
 	TransactionTimelineWhatReturnRefused                  TransactionTimelineWhat = "return-refused"
 	TransactionTimelineWhatReturnRequested                TransactionTimelineWhat = "return-requested"
@@ -889,6 +966,7 @@ const (
 	UpdateWebhookEndpointRequestEventsEsimExpired        UpdateWebhookEndpointRequestEvents = "esim.expired"
 	UpdateWebhookEndpointRequestEventsEsimExpiring       UpdateWebhookEndpointRequestEvents = "esim.expiring"
 	UpdateWebhookEndpointRequestEventsEsimPurchased      UpdateWebhookEndpointRequestEvents = "esim.purchased"
+	UpdateWebhookEndpointRequestEventsEsimReplaced       UpdateWebhookEndpointRequestEvents = "esim.replaced"
 	UpdateWebhookEndpointRequestEventsEsimReturned       UpdateWebhookEndpointRequestEvents = "esim.returned"
 	UpdateWebhookEndpointRequestEventsEsimStatusChanged  UpdateWebhookEndpointRequestEvents = "esim.status_changed"
 	UpdateWebhookEndpointRequestEventsEsimUsageThreshold UpdateWebhookEndpointRequestEvents = "esim.usage_threshold"
@@ -947,6 +1025,7 @@ const (
 	WebhookEndpointEventsEsimExpired        WebhookEndpointEvents = "esim.expired"
 	WebhookEndpointEventsEsimExpiring       WebhookEndpointEvents = "esim.expiring"
 	WebhookEndpointEventsEsimPurchased      WebhookEndpointEvents = "esim.purchased"
+	WebhookEndpointEventsEsimReplaced       WebhookEndpointEvents = "esim.replaced"
 	WebhookEndpointEventsEsimReturned       WebhookEndpointEvents = "esim.returned"
 	WebhookEndpointEventsEsimStatusChanged  WebhookEndpointEvents = "esim.status_changed"
 	WebhookEndpointEventsEsimUsageThreshold WebhookEndpointEvents = "esim.usage_threshold"
@@ -964,6 +1043,7 @@ const (
 	WebhookMessageEventEsimExpired        WebhookMessageEvent = "esim.expired"
 	WebhookMessageEventEsimExpiring       WebhookMessageEvent = "esim.expiring"
 	WebhookMessageEventEsimPurchased      WebhookMessageEvent = "esim.purchased"
+	WebhookMessageEventEsimReplaced       WebhookMessageEvent = "esim.replaced"
 	WebhookMessageEventEsimReturned       WebhookMessageEvent = "esim.returned"
 	WebhookMessageEventEsimStatusChanged  WebhookMessageEvent = "esim.status_changed"
 	WebhookMessageEventEsimUsageThreshold WebhookMessageEvent = "esim.usage_threshold"
@@ -988,6 +1068,7 @@ const (
 	WebhookMessageDetailEventEsimExpired        WebhookMessageDetailEvent = "esim.expired"
 	WebhookMessageDetailEventEsimExpiring       WebhookMessageDetailEvent = "esim.expiring"
 	WebhookMessageDetailEventEsimPurchased      WebhookMessageDetailEvent = "esim.purchased"
+	WebhookMessageDetailEventEsimReplaced       WebhookMessageDetailEvent = "esim.replaced"
 	WebhookMessageDetailEventEsimReturned       WebhookMessageDetailEvent = "esim.returned"
 	WebhookMessageDetailEventEsimStatusChanged  WebhookMessageDetailEvent = "esim.status_changed"
 	WebhookMessageDetailEventEsimUsageThreshold WebhookMessageDetailEvent = "esim.usage_threshold"
@@ -1012,6 +1093,7 @@ const (
 	WebhookSampleRequestEventEsimExpired        WebhookSampleRequestEvent = "esim.expired"
 	WebhookSampleRequestEventEsimExpiring       WebhookSampleRequestEvent = "esim.expiring"
 	WebhookSampleRequestEventEsimPurchased      WebhookSampleRequestEvent = "esim.purchased"
+	WebhookSampleRequestEventEsimReplaced       WebhookSampleRequestEvent = "esim.replaced"
 	WebhookSampleRequestEventEsimReturned       WebhookSampleRequestEvent = "esim.returned"
 	WebhookSampleRequestEventEsimStatusChanged  WebhookSampleRequestEvent = "esim.status_changed"
 	WebhookSampleRequestEventEsimUsageThreshold WebhookSampleRequestEvent = "esim.usage_threshold"
@@ -1112,6 +1194,7 @@ const (
 	ListEventsParamsEventEsimExpired        ListEventsParamsEvent = "esim.expired"
 	ListEventsParamsEventEsimExpiring       ListEventsParamsEvent = "esim.expiring"
 	ListEventsParamsEventEsimPurchased      ListEventsParamsEvent = "esim.purchased"
+	ListEventsParamsEventEsimReplaced       ListEventsParamsEvent = "esim.replaced"
 	ListEventsParamsEventEsimReturned       ListEventsParamsEvent = "esim.returned"
 	ListEventsParamsEventEsimStatusChanged  ListEventsParamsEvent = "esim.status_changed"
 	ListEventsParamsEventEsimUsageThreshold ListEventsParamsEvent = "esim.usage_threshold"
@@ -1149,6 +1232,7 @@ const (
 	ListWebhookMessagesParamsEventEsimExpired        ListWebhookMessagesParamsEvent = "esim.expired"
 	ListWebhookMessagesParamsEventEsimExpiring       ListWebhookMessagesParamsEvent = "esim.expiring"
 	ListWebhookMessagesParamsEventEsimPurchased      ListWebhookMessagesParamsEvent = "esim.purchased"
+	ListWebhookMessagesParamsEventEsimReplaced       ListWebhookMessagesParamsEvent = "esim.replaced"
 	ListWebhookMessagesParamsEventEsimReturned       ListWebhookMessagesParamsEvent = "esim.returned"
 	ListWebhookMessagesParamsEventEsimStatusChanged  ListWebhookMessagesParamsEvent = "esim.status_changed"
 	ListWebhookMessagesParamsEventEsimUsageThreshold ListWebhookMessagesParamsEvent = "esim.usage_threshold"
@@ -1605,6 +1689,12 @@ type Esim struct {
 	// QrCodeURL URL of the QR code for installation; empty until known
 	QrCodeURL string `json:"qrCodeUrl"`
 
+	// ReplacedBy The eSIM in its place; null: none. Its own install data is not shown any more
+	ReplacedBy *string `json:"replacedBy"`
+
+	// Replaces The eSIM in whose place this one is; null: none
+	Replaces *string `json:"replaces"`
+
 	// ShortURL Short URL; empty until known
 	ShortURL string `json:"shortUrl"`
 
@@ -1820,6 +1910,12 @@ type EsimListItem struct {
 	// QrCodeURL URL of the QR code for installation; empty until known
 	QrCodeURL string `json:"qrCodeUrl"`
 
+	// ReplacedBy The eSIM in its place; null: none. Its own install data is not shown any more
+	ReplacedBy *string `json:"replacedBy"`
+
+	// Replaces The eSIM in whose place this one is; null: none
+	Replaces *string `json:"replaces"`
+
 	// TotalVolume Bytes
 	TotalVolume   int64  `json:"totalVolume"`
 	TransactionID string `json:"transactionId"`
@@ -1885,6 +1981,28 @@ type EsimPurchasedData struct {
 
 // EsimPurchasedDataStatus defines model for EsimPurchasedData.Status.
 type EsimPurchasedDataStatus string
+
+// EsimReplacedData defines model for EsimReplacedData.
+type EsimReplacedData struct {
+	Currency string `json:"currency"`
+	EsimID   string `json:"esimId"`
+
+	// Iccid ICCID
+	Iccid string `json:"iccid"`
+
+	// NewTransactionID Of the purchase that made the new eSIM
+	NewTransactionID string `json:"newTransactionId"`
+
+	// Price What you pay for the new eSIM; 0: nothing
+	Price Decimal `json:"price"`
+
+	// ReplacedBy The new eSIM
+	ReplacedBy    string `json:"replacedBy"`
+	ReplacementID string `json:"replacementId"`
+
+	// TransactionID Of the purchase that made the eSIM
+	TransactionID string `json:"transactionId"`
+}
 
 // EsimReturnedData defines model for EsimReturnedData.
 type EsimReturnedData struct {
@@ -2694,6 +2812,12 @@ type Purchase struct {
 	// Reference Yours; empty if there is none
 	Reference string `json:"reference"`
 
+	// ReplacedBy The eSIM in its place
+	ReplacedBy string `json:"replacedBy,omitempty"`
+
+	// Replaces The eSIM in whose place this one is
+	Replaces string `json:"replaces,omitempty"`
+
 	// Status PENDING: waits for money. PROCESSING: paid, not delivered yet. SUCCESS: delivered. FAILED: ended without.
 	Status PurchaseStatus `json:"status"`
 
@@ -2957,6 +3081,107 @@ type Region struct {
 
 // RegionRegionType defines model for Region.RegionType.
 type RegionRegionType string
+
+// Replacement defines model for Replacement.
+type Replacement struct {
+	Data    Replacement_Data `json:"data"`
+	Success bool             `json:"success"`
+}
+
+// ReplacementDataCurrency defines model for Replacement.Data.Currency.
+type ReplacementDataCurrency string
+
+// ReplacementDataRefusal Why it is refused; null otherwise
+type ReplacementDataRefusal string
+
+// ReplacementDataState PENDING: the supplier is asked. NEEDS_REVIEW: it does not say that the eSIM was deleted, so our people decide. ORDERING: the new eSIM is bought. RETIRING: it is delivered, and the old one is being revoked. REPLACED: done. REFUSED: nothing was changed
+type ReplacementDataState string
+
+// Replacement_Data defines model for Replacement.Data.
+type Replacement_Data struct {
+	// ClosedAt When it ended; null while it is open
+	ClosedAt *string `json:"closedAt"`
+
+	// CreatedAt When it was asked for
+	CreatedAt string                  `json:"createdAt"`
+	Currency  ReplacementDataCurrency `json:"currency"`
+
+	// EsimID The old eSIM
+	EsimID string `json:"esimId"`
+
+	// Failure Why the purchase of the new eSIM failed; null otherwise
+	Failure *string `json:"failure"`
+
+	// FullPrice What was paid at first
+	FullPrice Decimal `json:"fullPrice"`
+
+	// NewTransactionID Of the purchase of the new eSIM, once that is begun
+	NewTransactionID string `json:"newTransactionId"`
+
+	// Price What you pay for the new eSIM
+	Price Decimal `json:"price"`
+
+	// Reason As you gave it
+	Reason *string `json:"reason"`
+
+	// Refusal Why it is refused; null otherwise
+	Refusal *ReplacementDataRefusal `json:"refusal"`
+
+	// ReplacedBy The new eSIM; null until it is delivered
+	ReplacedBy    *string `json:"replacedBy"`
+	ReplacementID string  `json:"replacementId"`
+
+	// RequestedBy Who asked: a member, or who made the key
+	RequestedBy string `json:"requestedBy"`
+
+	// State PENDING: the supplier is asked. NEEDS_REVIEW: it does not say that the eSIM was deleted, so our people decide. ORDERING: the new eSIM is bought. RETIRING: it is delivered, and the old one is being revoked. REPLACED: done. REFUSED: nothing was changed
+	State ReplacementDataState `json:"state"`
+
+	// TransactionID Of the purchase of the old eSIM
+	TransactionID string `json:"transactionId"`
+}
+
+// ReplacementRequest defines model for ReplacementRequest.
+type ReplacementRequest struct {
+	// Reason Why. Our people read it where they decide
+	Reason string `json:"reason,omitempty"`
+}
+
+// ReplacementTerms defines model for ReplacementTerms.
+type ReplacementTerms struct {
+	Data    ReplacementTerms_Data `json:"data"`
+	Success bool                  `json:"success"`
+}
+
+// ReplacementTermsDataCurrency defines model for ReplacementTerms.Data.Currency.
+type ReplacementTermsDataCurrency string
+
+// ReplacementTermsDataRefusal Why it cannot be replaced; null: it can
+type ReplacementTermsDataRefusal string
+
+// ReplacementTerms_Data defines model for ReplacementTerms.Data.
+type ReplacementTerms_Data struct {
+	Currency ReplacementTermsDataCurrency `json:"currency"`
+	EsimID   string                       `json:"esimId"`
+
+	// FullPrice What was paid at first
+	FullPrice Decimal `json:"fullPrice"`
+
+	// Price What you would pay for the new eSIM, from the wallet
+	Price Decimal `json:"price"`
+
+	// Refusal Why it cannot be replaced; null: it can
+	Refusal *ReplacementTermsDataRefusal `json:"refusal"`
+
+	// Replaceable As we know it; the supplier has the last word
+	Replaceable bool `json:"replaceable"`
+
+	// ReplaceableUntil Null: never
+	ReplaceableUntil *string `json:"replaceableUntil"`
+
+	// ReplacementID The last replacement of it that was asked for; null: none
+	ReplacementID *string `json:"replacementId"`
+}
 
 // Return defines model for Return.
 type Return struct {
@@ -3366,6 +3591,12 @@ type Transaction struct {
 
 	// Reference Yours; empty if there is none
 	Reference string `json:"reference"`
+
+	// ReplacedBy The eSIM in its place
+	ReplacedBy string `json:"replacedBy,omitempty"`
+
+	// Replaces The eSIM in whose place this one is
+	Replaces string `json:"replaces,omitempty"`
 
 	// Status PENDING: waits for money. PROCESSING: paid, not delivered yet. SUCCESS: delivered. FAILED: ended without.
 	Status TransactionStatus `json:"status"`
@@ -4197,6 +4428,9 @@ type CreateQuoteJSONRequestBody = QuoteRequest
 // ReturnEsimsJSONRequestBody defines body for ReturnEsims for application/json ContentType.
 type ReturnEsimsJSONRequestBody = ReturnsRequest
 
+// ReplaceEsimJSONRequestBody defines body for ReplaceEsim for application/json ContentType.
+type ReplaceEsimJSONRequestBody = ReplacementRequest
+
 // ReturnEsimJSONRequestBody defines body for ReturnEsim for application/json ContentType.
 type ReturnEsimJSONRequestBody = ReturnRequest
 
@@ -4385,6 +4619,11 @@ func (c *Client) ListRegions(ctx context.Context, params ListRegionsParams) ([]R
 	return call[[]Region](ctx, c, "GET", expand("/api/esim/regions", map[string]string{}), queryOf(params), nil)
 }
 
+// GetReplacement Read a replacement
+func (c *Client) GetReplacement(ctx context.Context, replacementID string) (Replacement, error) {
+	return call[Replacement](ctx, c, "GET", expand("/api/esim/replacements/{replacementId}", map[string]string{"replacementId": replacementID}), nil, nil)
+}
+
 // ListReturns List your returns
 func (c *Client) ListReturns(ctx context.Context, params ListReturnsParams) (ReturnPage, error) {
 	return call[ReturnPage](ctx, c, "GET", expand("/api/esim/returns", map[string]string{}), queryOf(params), nil)
@@ -4477,6 +4716,25 @@ func (c *Client) GetEsimInstall(ctx context.Context, esimID string) (EsimInstall
 // RevokeInstallLink Revoke the public install link
 func (c *Client) RevokeInstallLink(ctx context.Context, esimID string) (InstallLinkRevoked, error) {
 	return call[InstallLinkRevoked](ctx, c, "DELETE", expand("/api/esim/{esimId}/install/link", map[string]string{"esimId": esimID}), nil, nil)
+}
+
+// GetReplacementTerms See whether an eSIM can be replaced
+func (c *Client) GetReplacementTerms(ctx context.Context, esimID string) (ReplacementTerms, error) {
+	return call[ReplacementTerms](ctx, c, "GET", expand("/api/esim/{esimId}/replacement-terms", map[string]string{"esimId": esimID}), nil, nil)
+}
+
+// ReplaceEsim Replace a deleted or broken eSIM
+func (c *Client) ReplaceEsim(ctx context.Context, esimID string, body ReplaceEsimJSONRequestBody) (Replacement, error) {
+	intent, err := ReplaceEsimIntent(esimID, body)
+	if err != nil {
+		return *new(Replacement), err
+	}
+	return sendNew(ctx, c, intent)
+}
+
+// ReplaceEsimIntent is that call, to be stored before Send.
+func ReplaceEsimIntent(esimID string, body ReplaceEsimJSONRequestBody) (Intent[Replacement], error) {
+	return intend[Replacement]("/api/esim/{esimId}/replacements", map[string]string{"esimId": esimID}, body)
 }
 
 // GetReturnTerms See whether an eSIM can be returned

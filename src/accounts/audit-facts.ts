@@ -38,6 +38,7 @@ export const AUDIT_FACTS = {
   requestId: 'request',
   requestsPerMinute: 'requests a minute',
   returns: 'returns',
+  replacements: 'replacements',
   revoked: 'keys revoked',
   revokedKeys: 'keys revoked',
   role: 'role',

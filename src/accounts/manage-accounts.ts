@@ -9,9 +9,11 @@ import { inTransaction } from '../platform/database/transactions.ts';
 import {
   insertAccount,
   lockAccountRow,
+  replacementTermsOf,
   returnTermsOf,
   updateAccount,
   type NewAccount,
+  type ReplacementTerms,
   type ReturnTerms,
 } from './store/accounts.ts';
 import { writeAudit } from './store/audit.ts';
@@ -39,6 +41,8 @@ export interface ChangeAccountTerms {
   readonly disabled?: boolean | undefined;
   /** Of unused eSIMs; null: as the installation has it. */
   readonly returns?: ReturnTerms | null | undefined;
+  /** Of deleted or broken eSIMs; null: as the installation has it. */
+  readonly replacements?: ReplacementTerms | null | undefined;
   readonly reason: string;
 }
 
@@ -46,7 +50,7 @@ export interface ChangeAccountTerms {
 export async function changeAccountTerms(
   { db, clock }: { readonly db: AccountsDb; readonly clock: Clock },
   accountId: string,
-  { plan, requestsPerMinute, disabled, returns, reason }: ChangeAccountTerms,
+  { plan, requestsPerMinute, disabled, returns, replacements, reason }: ChangeAccountTerms,
   actor: string,
   beforeDisabling: (trx: AccountsDb) => Promise<void> = () => Promise.resolve(),
 ): Promise<void> {
@@ -57,14 +61,17 @@ export async function changeAccountTerms(
       plan: row.plan,
       requestsPerMinute: row.enterprise_requests_per_minute,
       disabled: row.disabled_at !== null,
-      returns: textOf(returnTermsOf(row)),
+      returns: textOfReturns(returnTermsOf(row)),
+      replacements: textOfReplacements(replacementTermsOf(row)),
     };
     const terms = returns === undefined ? returnTermsOf(row) : returns;
+    const replacing = replacements === undefined ? replacementTermsOf(row) : replacements;
     const wanted = {
       plan: plan ?? before.plan,
       requestsPerMinute: plan === undefined ? before.requestsPerMinute : (requestsPerMinute ?? null),
       disabled: disabled ?? before.disabled,
-      returns: textOf(terms),
+      returns: textOfReturns(terms),
+      replacements: textOfReplacements(replacing),
     };
     const names = (Object.keys(before) as (keyof typeof before)[]).filter(
       (name) => before[name] !== wanted[name],
@@ -78,6 +85,10 @@ export async function changeAccountTerms(
       returns_allowed: terms?.allowed ?? null,
       return_window_days: terms?.windowDays ?? null,
       return_fee_bps: terms?.feeBps ?? null,
+      replacements_allowed: replacing?.allowed ?? null,
+      replacement_window_days: replacing?.windowDays ?? null,
+      replacement_share_bps: replacing?.shareBps ?? null,
+      replacement_max: replacing?.maxCount ?? null,
     });
     const changes = names.map((name) => [name, `${before[name] ?? 'none'} → ${wanted[name] ?? 'none'}`]);
     const detail = {
@@ -89,11 +100,18 @@ export async function changeAccountTerms(
 }
 
 /** For the audit log. */
-function textOf(terms: ReturnTerms | null): string | null {
+function textOfReturns(terms: ReturnTerms | null): string | null {
   if (terms === null) return null;
-  const { allowed, windowDays, feeBps } = terms;
-  return `${allowed ? 'allowed' : 'not allowed'}, ${windowDays} days, fee ${formatMinor(BigInt(feeBps))} %`;
+  return `${allowanceOf(terms)}, fee ${formatMinor(BigInt(terms.feeBps))} %`;
 }
+
+function textOfReplacements(terms: ReplacementTerms | null): string | null {
+  if (terms === null) return null;
+  return `${allowanceOf(terms)}, pays ${formatMinor(BigInt(terms.shareBps))} %, at most ${terms.maxCount}`;
+}
+
+const allowanceOf = ({ allowed, windowDays }: ReturnTerms | ReplacementTerms): string =>
+  `${allowed ? 'allowed' : 'not allowed'}, ${windowDays} days`;
 
 export function noAccount(accountId: string): DomainError {
   return new DomainError('NOT_FOUND', `no account ${accountId}`);

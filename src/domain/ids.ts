@@ -12,6 +12,7 @@ const PREFIXES = {
   quote: 'quote-',
   checkout: 'checkout-',
   return: 'return-',
+  replacement: 'replacement-',
   user: 'user-',
   invitation: 'inv-',
   channel: 'channel-',

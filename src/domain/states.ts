@@ -19,6 +19,7 @@ export const ATTENTION_REASONS = [
   'REFUND_STUCK',
   'OTHER_PACKAGE_DELIVERED',
   'RETURN_NEEDS_REVIEW',
+  'REPLACEMENT_NEEDS_REVIEW',
 ] as const;
 export type AttentionReason = (typeof ATTENTION_REASONS)[number];
 
@@ -155,6 +156,13 @@ export const PURCHASE_EVENTS = [
   'return-needs-review',
   'return-refused',
   'returned',
+  'replacement-opened',
+  'replacement-requested',
+  'replacement-needs-review',
+  'replacement-granted',
+  'replacement-refused',
+  'replacement-delivered',
+  'replaced',
 ] as const;
 export type PurchaseEvent = (typeof PURCHASE_EVENTS)[number];
 
@@ -212,6 +220,7 @@ export const RETURN_REFUSALS = [
   'WINDOW_OVER',
   'IN_PROGRESS',
   'ALREADY_RETURNED',
+  'REPLACED',
   'NOT_UNUSED',
   'EXPIRED',
   'CANCELLED',
@@ -221,6 +230,40 @@ export const RETURN_REFUSALS = [
   'REFUSED_BY_OPERATOR',
 ] as const;
 export type ReturnRefusal = (typeof RETURN_REFUSALS)[number];
+
+/**
+ * Of the replacement of an eSIM. PENDING: the supplier is asked. NEEDS_REVIEW: a person decides, since the
+ * supplier does not say that the profile was deleted. ORDERING: the new eSIM is bought. RETIRING: it is
+ * delivered, and the old one is to be revoked.
+ */
+export const REPLACEMENT_STATES = [
+  'PENDING',
+  'NEEDS_REVIEW',
+  'ORDERING',
+  'RETIRING',
+  'REPLACED',
+  'REFUSED',
+] as const;
+export type ReplacementState = (typeof REPLACEMENT_STATES)[number];
+
+/** Why a replacement is refused: what it is about, in the words of docs/guides/replacements.md. */
+export const REPLACEMENT_REFUSALS = [
+  'NOT_ALLOWED',
+  'NOT_DELIVERED',
+  'WINDOW_OVER',
+  'TOO_MANY',
+  'IN_PROGRESS',
+  'ALREADY_REPLACED',
+  'RETURNED',
+  'UNUSED',
+  'USED_UP',
+  'EXPIRED',
+  'CANCELLED',
+  'PAYMENT_DISPUTED',
+  'PURCHASE_FAILED',
+  'REFUSED_BY_OPERATOR',
+] as const;
+export type ReplacementRefusal = (typeof REPLACEMENT_REFUSALS)[number];
 
 /** Where the money of a return goes. */
 export const REFUND_TARGETS = ['SOURCE', 'WALLET'] as const;

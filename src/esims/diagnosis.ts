@@ -16,6 +16,8 @@ export const DIAGNOSIS_CODES = [
   'DELETED',
   'EXPIRED',
   'CANCELLED',
+  'RETURNED',
+  'REPLACED',
 ] as const;
 export type DiagnosisCode = (typeof DIAGNOSIS_CODES)[number];
 
@@ -29,6 +31,9 @@ export interface DiagnosisFacts {
   readonly expiredTime: Date | null;
   /** When these facts were true at the supplier; null: never asked. */
   readonly asOf: Date | null;
+  readonly isReturned?: boolean;
+  /** Another eSIM is in its place. */
+  readonly isReplaced?: boolean;
 }
 
 /** The supplier's figures are two to three hours behind, so no usage means nothing before. */
@@ -44,6 +49,8 @@ function endOf(facts: DiagnosisFacts, now: Date): DiagnosisCode | undefined {
   const { status, smdpStatus, usedBytes, totalBytes, expiredTime } = facts;
   if (status === 'PENDING') return 'NOT_DELIVERED';
   if (status === 'FAILED') return 'DELIVERY_FAILED';
+  if (facts.isReplaced) return 'REPLACED';
+  if (facts.isReturned) return 'RETURNED';
   if (status === 'CANCELLED') return 'CANCELLED';
   // The time may have passed before the supplier said so.
   if (status === 'EXPIRED' || (expiredTime !== null && expiredTime <= now)) return 'EXPIRED';
@@ -78,6 +85,8 @@ const STATE_OF: Readonly<Record<DiagnosisCode, InstallState | undefined>> = {
   NOT_DELIVERED: 'NOT_DELIVERED',
   DELIVERY_FAILED: 'ENDED',
   CANCELLED: 'ENDED',
+  RETURNED: 'ENDED',
+  REPLACED: 'ENDED',
   EXPIRED: 'ENDED',
   NOT_SCANNED: 'READY',
   DOWNLOAD_INTERRUPTED: 'READY',

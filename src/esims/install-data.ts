@@ -115,8 +115,8 @@ export type EsimView = Omit<EsimRow, 'install_sealed'> &
   OpenInstallData & { readonly install_sealed?: undefined };
 
 /**
- * Install data stays hidden until the purchase has settled, and from callers who may not read it. Throws
- * SERVICE_UNAVAILABLE if it cannot be read.
+ * Install data stays hidden until the purchase has settled, from callers who may not read it, and once
+ * another eSIM is in its place. Throws SERVICE_UNAVAILABLE if it cannot be read.
  */
 export function visibleEsim(
   installData: Pick<InstallData, 'open'>,
@@ -124,6 +124,7 @@ export function visibleEsim(
   reader: InstallReader,
 ): EsimView {
   const isSettled = row.status !== 'PENDING' && row.status !== 'FAILED';
+  if (row.replaced_by !== null) return withoutInstallData(row);
   return isSettled
     ? { ...row, ...installData.open(row, reader), install_sealed: undefined }
     : { ...withoutInstallData(row), iccid: '' };

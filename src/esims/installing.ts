@@ -133,7 +133,8 @@ function conditionOf({ clock }: Pick<ReadDeps, 'clock'>, row: EsimRow) {
     /** How old usage, state and validity are; null: not known yet. */
     asOf: usageAsOf(row),
   };
-  const code = diagnose(facts, clock.now());
+  const ends = { isReturned: row.returned_at !== null, isReplaced: row.replaced_by !== null };
+  const code = diagnose({ ...facts, ...ends }, clock.now());
   return {
     ...facts,
     esimId: row.id,

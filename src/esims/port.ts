@@ -108,6 +108,8 @@ export interface EsimSupplier extends PackageSupplier {
   }): Promise<Outcome<TopUpSearch>>;
   /** Cancels an unused eSIM; cancelling twice is done. */
   cancel(esimTranNo: string, fence: Fence): Promise<Outcome<null>>;
+  /** Ends an eSIM that may be in use, without money back. One that has ended is done. */
+  revoke(esimTranNo: string, fence: Fence): Promise<Outcome<null>>;
   /**
    * At most 10 eSIMs a call; figures lag behind, and are from `observedAt` where the supplier says it. Throws
    * SupplierUnavailable.

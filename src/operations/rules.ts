@@ -80,6 +80,8 @@ export interface ActionFacts {
   readonly isLeftOpen: boolean;
   /** Its eSIM is to be returned and a person decides: what goes back. */
   readonly inReview?: (Money & { readonly returnId: string; readonly mayStillBeCancelled: boolean }) | null;
+  /** A person decides its replacement: what the house pays of the new eSIM. */
+  readonly replacement?: (Money & { readonly replacementId: string; readonly isDelivered: boolean }) | null;
 }
 
 const SITUATION_OF = {
@@ -177,6 +179,20 @@ const RULES: Record<OperatorAction, ActionRule> = {
   // A cancellation that still arrives would leave the buyer with neither.
   'refuse-return': {
     refusal: ({ inReview }) => fitsIf(inReview?.mayStillBeCancelled === false),
+    amount: movesNone,
+  },
+  'grant-replacement': {
+    refusal: ({ replacement, hasDispute }) => fitsIf(replacement != null && !hasDispute),
+    // What the house pays of it. Once the new eSIM is delivered, nothing more is paid.
+    amount: ({ replacement = null }) => ({
+      amount:
+        replacement && !replacement.isDelivered && replacement.amountMinor > 0n
+          ? { amountMinor: replacement.amountMinor, currency: replacement.currency }
+          : null,
+    }),
+  },
+  'refuse-replacement': {
+    refusal: ({ replacement }) => fitsIf(replacement?.isDelivered === false),
     amount: movesNone,
   },
   'settle-dispute': { refusal: (facts) => fitsIf(facts.hasDispute), amount: movesDisputed },

@@ -3,7 +3,8 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../domain/clock.ts';
 import type { AttentionReason } from '../domain/states.ts';
 
 /** Finance's command. */
-type Command = 'replay' | 'credit' | 'cancel' | 'settle' | 'return' | 'approve' | 'dismiss' | 'show';
+type Command =
+  'replay' | 'credit' | 'cancel' | 'settle' | 'return' | 'replace' | 'approve' | 'dismiss' | 'show';
 
 interface StuckRule {
   /** In words, for people. */
@@ -103,6 +104,11 @@ const RULES = {
     meaning: 'an eSIM is to be returned, and the supplier does not say whether it is unused and cancelled',
     next: 'return: gives the money back, with evidence that the supplier has cancelled it; otherwise refuse-return',
   },
+  'replacement-needs-review': {
+    meaning:
+      'an eSIM is to be replaced, and the supplier does not say that it was deleted, or that it is revoked',
+    next: 'replace: grants it, with evidence that the eSIM does not work, or that it is revoked; otherwise refuse-replacement',
+  },
   'needs-attention': { meaning: 'needs attention for another reason', next: 'show: shows what happened' },
 } as const satisfies Record<string, StuckRule>;
 
@@ -185,6 +191,7 @@ const CLASS_OF_REASON = {
   REFUND_NEEDS_ATTENTION: 'needs-attention',
   REFUND_STUCK: 'needs-attention',
   RETURN_NEEDS_REVIEW: 'return-needs-review',
+  REPLACEMENT_NEEDS_REVIEW: 'replacement-needs-review',
   OTHER_PACKAGE_DELIVERED: 'other-package-delivered',
   // Reasons of the list itself: overdue, and needs-attention is not set.
   NOT_ORDERED_IN_TIME: 'paid-not-delivered',

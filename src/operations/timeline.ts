@@ -44,6 +44,7 @@ export async function purchaseTimeline(deps: TimelineDeps, id: string) {
     accountId: row?.account_id ?? hold?.account_id ?? null,
     /** The merchant's batch that it belongs to; its workflow has the same id. */
     batchId: rows.batch?.job_id ?? null,
+    ...rows.links,
     paymentMethod: row?.payment_method ?? null,
     reference: row?.reference ?? null,
     metadata: row?.metadata ?? null,

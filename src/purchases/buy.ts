@@ -190,6 +190,7 @@ function frozenView(
     duration: item.duration,
     reference,
     metadata,
+    replaces: null,
     top_up_iccid: null,
     top_up_total_volume_bytes: null,
     top_up_remaining_bytes: null,

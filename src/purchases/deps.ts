@@ -4,6 +4,7 @@ import type { JobEngine } from '../jobs/engine.ts';
 import type { PaymentDeps } from '../payments/deps.ts';
 import type { PurchaseEngine, ReturnEngine } from './engine.ts';
 import type { PurchaseTimings } from './purchase.ts';
+import type { ReplacementPolicy } from './replacements/rules.ts';
 import type { ReturnPolicy } from './returns/rules.ts';
 
 /** What the use cases of purchases work with, in one environment. */
@@ -22,9 +23,11 @@ export interface PurchaseDeps extends CatalogueDeps, EsimDeps, PaymentDeps {
 export interface BatchDeps extends PurchaseDeps {
   readonly jobEngine: JobEngine;
   readonly returnEngine: ReturnEngine;
+  readonly replacementEngine: ReturnEngine;
   readonly settings: PurchaseDeps['settings'] & {
     /** Where nothing else was agreed with an account. */
     readonly returns: ReturnPolicy;
+    readonly replacements: ReplacementPolicy;
     readonly travellerEmails: {
       /** A mail server is set, and there are links to send. */
       readonly isAvailable: boolean;

@@ -13,10 +13,10 @@ export interface PurchaseEngine extends PaymentEngine {
   supplierAnnounced(transactionId: string): Promise<void>;
 }
 
-/** Runs returns of unused eSIMs to their end. */
+/** Runs returns of unused eSIMs, or replacements, to their end. */
 export interface ReturnEngine {
   /** Starts its workflow, unless it runs. Where Temporal does not take it now, a sweep starts it soon. */
   begin(row: { readonly id: string; readonly supplier: string; readonly account_id: string }): Promise<void>;
   /** Waits for the end of its workflow, at most so long. */
-  waitFor(returnId: string, deadlineMs: number): Promise<void>;
+  waitFor(id: string, deadlineMs: number): Promise<void>;
 }

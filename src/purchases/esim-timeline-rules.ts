@@ -57,6 +57,12 @@ const PURCHASE_WORDS = new Map<string, Words>(
     'return-requested': ['purchase', 'A return was asked for'],
     'return-refused': ['purchase', 'The return was refused'],
     returned: ['purchase', 'Returned: cancelled, and its money given back'],
+    'replacement-opened': ['purchase', 'Ordered in place of another eSIM'],
+    'replacement-requested': ['purchase', 'A replacement was asked for'],
+    'replacement-granted': ['purchase', 'The replacement was granted'],
+    'replacement-refused': ['purchase', 'The replacement was refused'],
+    'replacement-delivered': ['purchase', 'The new eSIM is delivered'],
+    replaced: ['purchase', 'Replaced: the old eSIM cannot be used any more'],
     'install-link-revoked': ['install', 'The install link was revoked'],
   }),
 );

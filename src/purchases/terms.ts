@@ -164,6 +164,8 @@ export async function chooseTopUp(
   choice: PackageChoice,
 ): Promise<ChosenPackage> {
   const { item, row } = await chooseFitting(deps, principal, choice);
+  if (row.replaced_by !== null)
+    throw new DomainError('INVALID_TOPUP', `The eSIM was replaced by ${row.replaced_by}`);
   const fresh = row.esim_tran_no === '' ? row : await refreshBeforeTopUp(deps, row);
   if (fresh.status !== 'ACTIVE')
     throw new DomainError(

@@ -13,6 +13,7 @@ import {
   updateCheckoutSession,
 } from './acp/sessions.ts';
 import { buy } from './buy.ts';
+import { getReplacement, getReplacementTerms, requestReplacement } from './replacements/replacements.ts';
 import { getReturn, getReturnTerms, listReturns, requestReturn, requestReturns } from './returns/returns.ts';
 import { getEsimTimeline } from './esim-timeline.ts';
 import { getSpending, getStatistics, listTopDestinations } from './figures/statistics.ts';
@@ -40,6 +41,9 @@ export const purchaseUseCases = {
   requestReturns,
   listReturns,
   getReturn,
+  getReplacementTerms,
+  requestReplacement,
+  getReplacement,
   createCheckoutSession,
   getCheckoutSession,
   updateCheckoutSession,

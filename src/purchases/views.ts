@@ -25,6 +25,7 @@ type ShownColumns =
   | 'volume_bytes'
   | 'reference'
   | 'metadata'
+  | 'replaces'
   | 'duration'
   | 'top_up_iccid'
   | 'top_up_total_volume_bytes'

@@ -43,6 +43,14 @@ const SAMPLES: { readonly [Event in WebhookEvent]: WebhookFacts[Event] } = {
     feeMinor: 0n,
     refundedTo: 'WALLET',
   },
+  'esim.replaced': {
+    replacementId: `replacement-${'0'.repeat(32)}`,
+    ...SAMPLE_ESIM,
+    replacedBy: SAMPLE_ESIM.esimId,
+    newTransactionId: transactionId,
+    priceMinor: 0n,
+    currency: SAMPLE_MONEY.currency,
+  },
   'payment.received': {
     transactionId,
     purpose: 'purchase',

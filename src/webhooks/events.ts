@@ -118,6 +118,24 @@ export const EVENTS = {
       refundedTo: z.enum(REFUND_TARGETS).meta({ description: 'Where it was paid from, or the wallet' }),
     }),
   },
+  'esim.replaced': {
+    summary: 'An eSIM was replaced',
+    when: 'When the new eSIM is delivered and the old one is revoked: nobody can use the old one any more. The purchase of the new one sends `esim.purchased` as well.',
+    data: z.object({
+      replacementId: z.string().meta({ example: 'replacement-3c1f0e9d8b7a4c5d9e2f1a0b6c7d8e90' }),
+      ...esim,
+      replacedBy: z.string().meta({
+        description: 'The new eSIM',
+        example: 'esim-5b2e9a1c4d7f4e0ab8c3d6f1a2e4b790',
+      }),
+      newTransactionId: z.string().meta({
+        description: 'Of the purchase that made the new eSIM',
+        example: 'txn-1d4f7a0c3b6e4d9fa2c5e8b1d4f7a0c3',
+      }),
+      price: money('What you pay for the new eSIM; 0: nothing'),
+      currency,
+    }),
+  },
   'payment.received': {
     summary: 'A payment arrived',
     when: 'When the payment gateway reports a payment that was not booked before, for a purchase or for the wallet.',

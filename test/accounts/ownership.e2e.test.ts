@@ -22,6 +22,7 @@ interface Things {
   readonly messageId: string;
   readonly batchId: string;
   readonly returnId: string;
+  readonly replacementId: string;
   readonly quoteId: string;
   readonly sessionId: string;
 }
@@ -113,6 +114,10 @@ const CASES: Readonly<Record<string, Case>> = {
   },
   'GET /api/esim/returns': { foreign: 'theirs' },
   'GET /api/esim/returns/{returnId}': { foreign: 404 },
+  'GET /api/esim/{esimId}/replacement-terms': { foreign: 403 },
+  // A replacement of it waits for a person already.
+  'POST /api/esim/{esimId}/replacements': { body: () => ({}), own: 409, foreign: 403 },
+  'GET /api/esim/replacements/{replacementId}': { foreign: 404 },
   'GET /api/esim/{esimId}/install': { foreign: 403 },
   'GET /api/esim/{esimId}/diagnosis': { foreign: 403 },
   'DELETE /api/esim/{esimId}/install/link': { foreign: 403 },
@@ -224,12 +229,14 @@ async function acquire(): Promise<Things> {
   });
   const { esimId: unusedId } = unused.body.esimDetails;
   const returned = await stack.call('POST', `/api/esim/${unusedId}/returns`, { key, body: {} });
+  const replaced = await stack.call('POST', `/api/esim/${esimId}/replacements`, { key, body: {} });
   const eventId = String(letter!.headers['webhook-id']);
   const found = await stack.call('GET', `${MESSAGES}?eventId=${eventId}`, { key });
   const { items } = (found.body as unknown as { data: { items: { id: string }[] } }).data;
   return {
     batchId,
     returnId: returned.body.data.returnId,
+    replacementId: replaced.body.data.replacementId,
     quoteId: (quoted.body as unknown as { data: { quoteId: string } }).data.quoteId,
     transactionId: bought.body.transactionId,
     esimId,

@@ -48,6 +48,8 @@ const ACTIONS_OF: Record<Role, readonly OperatorAction[]> = {
     'deliver-other',
     'cancel',
     'refuse-return',
+    'grant-replacement',
+    'refuse-replacement',
   ],
   FINANCE: [
     'check-gateway',
@@ -59,6 +61,8 @@ const ACTIONS_OF: Record<Role, readonly OperatorAction[]> = {
     'cancel',
     'grant-return',
     'refuse-return',
+    'grant-replacement',
+    'refuse-replacement',
     'settle-dispute',
   ],
   ADMIN: ['check-gateway', 'check-supplier'],

@@ -112,7 +112,7 @@ describe('the faults that a traveller may have', () => {
   }
 
   it('include a life for every code that an action can cause', () => {
-    const elsewhere = ['NOT_DELIVERED', 'DELIVERY_FAILED', 'CANCELLED'];
+    const elsewhere = ['NOT_DELIVERED', 'DELIVERY_FAILED', 'CANCELLED', 'RETURNED', 'REPLACED'];
     for (const code of elsewhere) expect(PAGE).toContain(`\`${code}\``);
     expect(new Set([...troubles.map(({ code }) => code), ...elsewhere])).toEqual(new Set(DIAGNOSIS_CODES));
   });

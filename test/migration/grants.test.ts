@@ -97,6 +97,7 @@ const WORLD = [
   'refunds: INSERT, SELECT, UPDATE',
   'refused_transaction_ids: DELETE, INSERT, SELECT',
   'regions: INSERT, SELECT, UPDATE',
+  'replacements: INSERT, SELECT, UPDATE(closed_at delivered_at failure next_check_at refusal revoke_attempts revoke_send_before state)',
   'retired_transaction_ids: INSERT, SELECT',
   'return_hosts: DELETE, INSERT, SELECT, UPDATE',
   'returns: INSERT, SELECT, UPDATE(amount_minor cancel_attempts cancel_send_before cancel_settles_after cancelled_at closed_at next_check_at refund_key refunded_to refusal state)',
@@ -146,7 +147,7 @@ const ACCOUNTS = [
  */
 const SHARED = [
   'access_grants: SELECT(confirmed_at confirmed_by email given_at given_by)',
-  'accounts: SELECT(email id name plan return_fee_bps return_window_days returns_allowed type)',
+  'accounts: SELECT(email id name plan replacement_max replacement_share_bps replacement_window_days replacements_allowed return_fee_bps return_window_days returns_allowed type)',
   'audit_log: INSERT(action actor detail subject)',
 ];
 

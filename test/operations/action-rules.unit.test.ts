@@ -68,7 +68,11 @@ const SHORT: Record<string, OperatorAction> = {
   settle: 'settle-dispute',
   grant: 'grant-return',
   refuse: 'refuse-return',
+  replace: 'grant-replacement',
+  keep: 'refuse-replacement',
 };
+
+const REPLACING = { ...money, replacementId: 'replacement-1', isDelivered: false };
 
 /** A return that a person decides, once no cancellation can arrive any more. */
 const REVIEW = { ...money, returnId: 'return-1', mayStillBeCancelled: false };
@@ -92,6 +96,17 @@ const TABLE: readonly (readonly [string, ActionFacts, string])[] = [
     'a return in review whose cancellation may still arrive',
     { ...DELIVERED, inReview: { ...REVIEW, mayStillBeCancelled: true } },
     'supplier credit* grant*',
+  ],
+  ['a replacement in review', { ...DELIVERED, replacement: REPLACING }, 'supplier credit* replace* keep'],
+  [
+    'a replacement whose new eSIM is delivered',
+    { ...DELIVERED, replacement: { ...REPLACING, isDelivered: true } },
+    'supplier credit* replace*',
+  ],
+  [
+    'a replacement of what is disputed',
+    { ...DISPUTED, replacement: REPLACING },
+    'gateway supplier settle* keep',
   ],
   [
     'delivered, through the gateway',
@@ -436,6 +451,18 @@ describe('an action approved as moving no money', () => {
     ['is refused where it would give back by now', 'cancel', CARD, { refusal: 'AMOUNT_NOT_ALLOWED' }],
     ['goes on where it still moves none', 'cancel', FAILED_CARD, { amount: null }],
     ['goes on if it never moves any', 'check-gateway', CARD, { amount: null }],
+    [
+      'is refused where the house would pay a replacement',
+      'grant-replacement',
+      { ...DELIVERED, replacement: REPLACING },
+      { refusal: 'AMOUNT_NOT_ALLOWED' },
+    ],
+    [
+      'grants a replacement that the account pays',
+      'grant-replacement',
+      { ...DELIVERED, replacement: { ...REPLACING, amountMinor: 0n } },
+      { amount: null },
+    ],
     ['keeps its own refusal', 'refund-to-source', FAILED_CARD, { refusal: 'NOTHING_TO_RETURN' }],
   ])('%s', (_what, action, facts, expected) => {
     const money = { ...NO_REFUND, inWallet: null, earnedAtSource: null };

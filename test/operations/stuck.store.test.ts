@@ -171,6 +171,7 @@ describe('a closed purchase', () => {
     'other-package-delivered: OTHER_PACKAGE_DELIVERED',
     'charge-left-open: PAYMENT_STILL_OPEN',
     'return-needs-review: RETURN_NEEDS_REVIEW',
+    'replacement-needs-review: REPLACEMENT_NEEDS_REVIEW',
   ])('is listed for what a person must look at: %s', async (line) => {
     const id = await rows.purchase({ status: 'SUCCESS', ...flagged(line.split(': ')[1] ?? '') });
     expect(await listed(id)).toEqual([line]);
@@ -354,7 +355,7 @@ describe('the list', () => {
     const keys = items.map((item) => `${item.transactionId} ${item.class}`);
     expect(new Set(keys).size).toBe(keys.length);
     for (const item of items)
-      expect(item.nextAction).toMatch(/^(replay|credit|cancel|settle|return|approve|dismiss|show): /);
+      expect(item.nextAction).toMatch(/^(replay|credit|cancel|settle|return|replace|approve|dismiss|show): /);
   });
 
   it('has rows for every class', async () => {

@@ -10,6 +10,7 @@ import { DASHBOARD_FAULTS } from './dashboard-faults.ts';
 import { type Fault, faultsIn } from './fault.ts';
 import { OWN_FAULTS } from './own-faults.ts';
 import { PRICE_FAULTS } from './price-faults.ts';
+import { REPLACEMENT_FAULTS } from './replacement-faults.ts';
 import { RETURN_FAULTS } from './return-faults.ts';
 import { SHOP_FAULTS } from './shop-faults.ts';
 
@@ -583,6 +584,7 @@ export const FAULTS: readonly Fault[] = [
   ...DASHBOARD_FAULTS,
   ...PRICE_FAULTS,
   ...RETURN_FAULTS,
+  ...REPLACEMENT_FAULTS,
   ...SHOP_FAULTS,
   ...AGENT_FAULTS,
   ...BATCH_FAULTS,

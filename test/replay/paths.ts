@@ -46,6 +46,7 @@ export const RECORDED_PATHS = [
   'sweep-jobs',
   'raise-alerts',
   'return-esim',
+  'replace-esim',
 ] as const;
 
 export type RecordedPath = (typeof RECORDED_PATHS)[number];

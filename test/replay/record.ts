@@ -249,6 +249,18 @@ const WALKS: Record<RecordedPath, Walk> = {
     const answer = await stack.call('POST', `/api/esim/${esimId}/returns`, { key, body: {} });
     return (answer.body.data as unknown as { returnId: string }).returnId;
   },
+  'replace-esim': async ({ stack, buyer }) => {
+    const { body } = await buyer.buy('SIM-RETURN-LOSE-ANSWER');
+    const { esimId } = body.esimDetails;
+    const key = buyer.account.apiKey;
+    const post = (path: string) => stack.call('POST', path, { key, body: {} });
+    await post(`/api/sandbox/esims/${esimId}/install`);
+    await post(`/api/sandbox/esims/${esimId}/delete-profile`);
+    const answer = await post(`/api/esim/${esimId}/replacements`);
+    const { replacementId } = answer.body.data as unknown as { replacementId: string };
+    await stack.temporal.workflow.getHandle(replacementId).result();
+    return replacementId;
+  },
   'after-closing-moved': async ({ stack, harness, shop }) => {
     const { transactionId } = await harness.purchase({ account: shop.account });
     await stack.temporal.workflow.getHandle(transactionId).result();

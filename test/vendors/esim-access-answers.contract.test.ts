@@ -238,6 +238,7 @@ describe('the eSIM Access client, lists of eSIMs', () => {
     ['order', (fence: Fence) => vendor.supplier().order(order, fence)],
     ['topUp', (fence: Fence) => vendor.supplier().topUp({ ...order, esimTranNo: '1' }, fence)],
     ['cancel', (fence: Fence) => vendor.supplier().cancel('1', fence)],
+    ['revoke', (fence: Fence) => vendor.supplier().revoke('1', fence)],
   ])('%s is not sent once its fence is over, and says so', async (_effect, send) => {
     vendor.answerWith(json({ success: true, errorCode: '0', obj: { orderNo: 'B1' } }));
     expect(await send(OVER)).toMatchObject({ outcome: 'unknown', notSent: true });
@@ -252,6 +253,18 @@ describe('the eSIM Access client, lists of eSIMs', () => {
     // Only at the last moment: the connection is open.
     expect(looks).toBe(1);
     expect(vendor.calls).toEqual([]);
+  });
+
+  it('revoke that the state does not allow is done only if the eSIM has ended', async () => {
+    const supplier = vendor.supplier();
+    for (const esimStatus of ['REVOKE', 'REVOKED', 'CANCEL', 'USED_EXPIRED']) {
+      vendor.answerWith(json(failure('200002')), listed([esim({ esimStatus })], 1));
+      expect(await supplier.revoke('1', OPEN)).toEqual(done(null));
+    }
+    vendor.answerWith(json(failure('200002')), listed([esim({ esimStatus: 'IN_USE' })], 1));
+    expect(await supplier.revoke('1', OPEN)).toMatchObject(refused('NOT_ALLOWED_IN_STATE'));
+    vendor.answerWith(json(failure('200002')), listed([], 0));
+    expect((await supplier.revoke('1', OPEN)).outcome).toBe('unknown');
   });
 
   it('cancel that the state does not allow is done only if the eSIM is cancelled', async () => {

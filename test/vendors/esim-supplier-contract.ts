@@ -368,6 +368,27 @@ export function describeEsimSupplier(name: string, create: () => Promise<Supplie
       });
     });
 
+    describe('revoke', () => {
+      it('ends an eSIM that is in use without money back, and is done when repeated', async () => {
+        const { esimTranNo } = await newEsim();
+        await under.control.changeEsim(esimTranNo, { esimStatus: 'IN_USE' });
+        const before = await under.supplier.balance();
+        expect(await under.supplier.revoke(esimTranNo, OPEN)).toEqual({ outcome: 'done', value: null });
+        expect(await under.supplier.revoke(esimTranNo, OPEN)).toEqual({ outcome: 'done', value: null });
+        expect(await under.supplier.balance()).toBe(before);
+        expect(valueOf(await under.supplier.profile({ esimTranNo }))).toMatchObject({
+          profile: { status: 'CANCELLED' },
+        });
+      });
+
+      it('whose answer is lost is unknown, and done when repeated', async () => {
+        const { esimTranNo } = await newEsim();
+        await under.control.setFaults({ loseAnswer: { next: 1 } });
+        expect((await under.supplier.revoke(esimTranNo, OPEN)).outcome).toBe('unknown');
+        expect(await under.supplier.revoke(esimTranNo, OPEN)).toEqual({ outcome: 'done', value: null });
+      });
+    });
+
     describe('orders', () => {
       const ordersOf = async (from: Date, to: Date) => {
         const listed = [];

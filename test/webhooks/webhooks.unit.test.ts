@@ -254,6 +254,7 @@ describe('the list of events', () => {
       'esim.expiring',
       'esim.expired',
       'esim.returned',
+      'esim.replaced',
       'payment.received',
       'payment.refunded',
       'wallet.low_balance',

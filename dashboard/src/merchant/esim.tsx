@@ -40,6 +40,7 @@ import { readNumber } from '../ui/numbers.ts';
 import { CursorList } from '../ui/rows.tsx';
 import { Install, NoInstallDetails, Purchase } from './buy.tsx';
 import { ItemLink } from './item-link.tsx';
+import { ReplacementSection } from './replacements.tsx';
 import { ReturnSection } from './returns.tsx';
 import { useMembership, usePlace, useRead, useReads, usePages } from './place.ts';
 import { esimFilters } from './filters.ts';
@@ -149,7 +150,7 @@ export function EsimPage() {
               {hasData(esim) && <Usage esim={esim} />}
               <Diagnosis esimId={esimId} />
             </SimpleGrid>
-            {esim.esimStatus !== 'FAILED' && (
+            {esim.esimStatus !== 'FAILED' && esim.replacedBy === undefined && (
               <Section title="Install">
                 <Install esimId={esimId} />
                 <RevokeLink esimId={esimId} />
@@ -164,6 +165,7 @@ export function EsimPage() {
               </Section>
             )}
             {isDelivered(esim) && <ReturnSection esimId={esimId} />}
+            {isDelivered(esim) && <ReplacementSection esimId={esimId} />}
             {environment === 'test' && may('purchase') && isDelivered(esim) && <Sandbox esimId={esimId} />}
             <History esimId={esimId} />
           </>
@@ -219,9 +221,11 @@ const FOR_MERCHANT: Readonly<Partial<Record<ApiSchemas['EsimDiagnosis']['code'],
   DELIVERY_FAILED: 'The payment is given back. Buy another one for the traveller.',
   USED_UP: 'Top it up here, or buy a new one.',
   SUSPENDED: 'Ask us why: the traveller cannot use it until it is resumed.',
-  DELETED: 'Buy a new one for the traveller.',
+  DELETED: 'Replace it here, or buy a new one for the traveller.',
   EXPIRED: 'Buy a new one for the traveller.',
   CANCELLED: 'Buy a new one if the traveller still needs it.',
+  RETURNED: 'Buy a new one if the traveller still needs it.',
+  REPLACED: 'Send the new eSIM to the traveller.',
 };
 
 function Diagnosis({ esimId }: { readonly esimId: string }) {
@@ -270,6 +274,8 @@ function Details({ esim }: { readonly esim: Esim }) {
           ICCID: esim.iccid !== '' && <Id>{esim.iccid}</Id>,
           'eSIM id': <Id>{esim._id}</Id>,
           Purchase: <ItemLink kind="purchase" id={esim.transactionId} />,
+          'In place of': esim.replaces !== undefined && <ItemLink kind="esim" id={esim.replaces} />,
+          'Replaced by': esim.replacedBy !== undefined && <ItemLink kind="esim" id={esim.replacedBy} />,
           Price: <Amount of={esim.price} currency={esim.currency} />,
           'SM-DP+ address': may('install') ? esim.smdpAddress : <NoInstallDetails />,
           APN: esim.apn,

@@ -29,6 +29,7 @@ const REFUSALS: Readonly<Record<Refusal, string>> = {
   WINDOW_OVER: 'The time for returns is over',
   IN_PROGRESS: 'A return of it is open',
   ALREADY_RETURNED: 'It was returned before',
+  REPLACED: 'It was replaced, or a replacement of it is open',
   NOT_UNUSED: 'It is installed, or was',
   EXPIRED: 'It has expired',
   CANCELLED: 'It is cancelled',

@@ -21,6 +21,7 @@ import {
   useOpsPages,
 } from './place.ts';
 import { AccountPapers } from './account-papers.tsx';
+import { AccountTerms } from './account-terms.tsx';
 import { reasonError, FormDialog, ReasonField, type Dialog } from './form-dialog.tsx';
 import { PriceRules } from './price-rules.tsx';
 import { SubjectLink } from './links.tsx';
@@ -41,6 +42,7 @@ export function AccountPage() {
             )}
             <WhoItIs of={of} />
             <WhatItHas of={of} />
+            <AccountTerms of={of} />
             {may('pricing') && <PriceRules accountId={of.accountId} />}
             <Members accountId={of.accountId} />
             <Keys accountId={of.accountId} />

@@ -119,6 +119,8 @@ function Overview({ of }: { readonly of: PurchaseTimeline }) {
           Merchant: of.accountId !== null && (
             <SubjectLink id={of.accountId}>{of.accountName ?? of.accountId}</SubjectLink>
           ),
+          'In place of': of.replaces !== null && <SubjectLink id={of.replaces} />,
+          'Replaced by': of.replacedBy !== null && <SubjectLink id={of.replacedBy} />,
           Batch: of.batchId !== null && <WorkflowLink workflowId={of.batchId} />,
         }}
       />

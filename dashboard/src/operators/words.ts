@@ -88,6 +88,17 @@ export const ACTIONS: Record<Action, ActionWords> = {
     does: 'Ends a return. The eSIM and the money stay as they are.',
     fields: [],
   },
+  'grant-replacement': {
+    label: 'Grant the replacement',
+    does: 'Has the new eSIM bought, because the old one does not work. If it is delivered, ends the old one.',
+    fields: ['evidence'],
+    needsEvidence: true,
+  },
+  'refuse-replacement': {
+    label: 'Refuse the replacement',
+    does: 'Ends a replacement. The eSIM stays as it is.',
+    fields: [],
+  },
   'settle-dispute': {
     label: 'Settle the dispute',
     does: 'Ends a dispute or reversal as won or lost.',
@@ -130,6 +141,7 @@ export const STUCK_CLASSES: Record<StuckClass, string> = {
   'approval-waiting': 'Awaiting approval',
   'action-unfinished': 'Action not finished',
   'return-needs-review': 'Return needs review',
+  'replacement-needs-review': 'Replacement needs review',
   'needs-attention': 'Needs attention',
 };
 
@@ -153,6 +165,7 @@ const COMMANDS: Readonly<Record<string, string>> = {
   cancel: ACTIONS.cancel.label,
   settle: ACTIONS['settle-dispute'].label,
   return: ACTIONS['grant-return'].label,
+  replace: ACTIONS['grant-replacement'].label,
   approve: APPROVE,
   dismiss: IGNORE_EVENT,
   show: 'Timeline',
@@ -163,13 +176,14 @@ const NAMED: Readonly<Record<string, string>> = {
   replay: REPLAY.label,
   'mark-paid': ACTIONS['mark-paid'].label,
   'refuse-return': ACTIONS['refuse-return'].label,
+  'refuse-replacement': ACTIONS['refuse-replacement'].label,
 };
 
 /** `replay: checks the gateway` → `Retry: checks the gateway`. Every action has the name of its button. */
 export function nextStep(nextAction: string): string {
   const [, command = '', text = ''] = /^(\w+): (.*)$/.exec(nextAction) ?? [];
   const named = text.replaceAll(
-    /\b(?:replay|mark-paid|refuse-return)\b/g,
+    /\b(?:replay|mark-paid|refuse-return|refuse-replacement)\b/g,
     (name) => `“${NAMED[name] ?? name}”`,
   );
   return command === '' ? nextAction : `${COMMANDS[command] ?? command}: ${named}`;

@@ -40,6 +40,13 @@ export const EVENTS: Readonly<Record<ApiSchemas['BaseTransaction']['timeline'][n
   'return-needs-review': 'The supplier does not answer about the return',
   'return-refused': 'The return was refused',
   returned: 'Returned: cancelled, and its money given back',
+  'replacement-opened': 'Ordered in place of another eSIM',
+  'replacement-requested': 'A replacement was asked for',
+  'replacement-needs-review': 'The supplier does not settle the replacement',
+  'replacement-granted': 'The replacement was granted',
+  'replacement-refused': 'The replacement was refused',
+  'replacement-delivered': 'The new eSIM is delivered',
+  replaced: 'Replaced: the old eSIM cannot be used any more',
   'wallet-credited': 'The money is in the wallet',
   'owed-paid': 'What was owed is paid',
   'dispute-won': 'Dispute won',
@@ -114,6 +121,7 @@ export const ATTENTION: Readonly<Record<NonNullable<Timeline['attention']>['reas
   REFUND_STUCK: 'The gateway does not send a refund',
   OTHER_PACKAGE_DELIVERED: EVENTS['other-package-delivered'],
   RETURN_NEEDS_REVIEW: EVENTS['return-needs-review'],
+  REPLACEMENT_NEEDS_REVIEW: EVENTS['replacement-needs-review'],
   OTHER: 'Another reason',
 };
 

@@ -30,6 +30,11 @@ const accountsAndKeys = () => sql`
     returns_allowed boolean,
     return_window_days smallint check (return_window_days between 0 and 365),
     return_fee_bps smallint check (return_fee_bps between 0 and 10000),
+    -- What was agreed about replacements of eSIMs; null: as the installation has it.
+    replacements_allowed boolean,
+    replacement_window_days smallint check (replacement_window_days between 0 and 365),
+    replacement_share_bps smallint check (replacement_share_bps between 0 and 10000),
+    replacement_max smallint check (replacement_max between 1 and 100),
     constraint enterprise_carries_its_own_number
       check ((plan in (${membersOf(PLANS.filter(hasOwnLimit))})) = (enterprise_requests_per_minute is not null))
   );

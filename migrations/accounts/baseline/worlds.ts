@@ -14,9 +14,10 @@ export const roleOf = (role: 'simway_test' | 'simway_live') => sql`
 export const sharedWithWorlds = () => sql`
   grant usage on schema accounts to simway_test, simway_live;
   -- A gateway's charge and a notice need the e-mail address, papers the name. The plan bounds how many payments
-  -- may be unpaid. A company's name is shown to who pays it; type says which account is one. Returns go by what
-  -- was agreed with the account.
-  grant select (id, email, plan, name, type, returns_allowed, return_window_days, return_fee_bps) on accounts
+  -- may be unpaid. A company's name is shown to who pays it; type says which account is one. Returns and
+  -- replacements go by what was agreed with the account.
+  grant select (id, email, plan, name, type, returns_allowed, return_window_days, return_fee_bps,
+    replacements_allowed, replacement_window_days, replacement_share_bps, replacement_max) on accounts
     to simway_test, simway_live;
   -- To see whether two people are two.
   grant select (email, given_by, given_at, confirmed_by, confirmed_at) on access_grants

@@ -57,6 +57,10 @@ const orders = ({ role }: World) => sql`
     notified_usage_percent smallint not null default 0,
     notified_usage_total_bytes bigint,
     notified_expiry_days smallint not null default 0,
+    returned_at timestamptz,
+    -- The eSIM in whose place this one is, and the one in its place.
+    replaces text,
+    replaced_by text,
     created_at timestamptz not null,
     updated_at timestamptz not null default now()
   );

@@ -62,12 +62,15 @@ const voiding = ({ ownPath }: World) => sql`
         outcome := hold_status(hold_id);
         return;
       end if;
+      outcome := 'done';
+      if hold.amount_minor = 0 then
+        return;
+      end if;
       insert into ledger_transactions (operation_key, kind, transaction_id)
       values (hold_id || ':void', 'void', hold_id) returning id into booked;
       insert into ledger_entries (ledger_transaction_id, ledger_account_id, currency, amount_minor)
       values (booked, 'held:' || hold.currency, hold.currency, -hold.amount_minor),
              (booked, 'wallet:' || hold.account_id, hold.currency, hold.amount_minor);
-      outcome := 'done';
     end $$;
 
   -- Moves a hold that a gateway's payment placed to suspense, in the currency that was paid, to be refunded

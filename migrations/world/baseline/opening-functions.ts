@@ -22,7 +22,8 @@ const terms = () => sql`
     duration_unit text, data_type integer, snapshot jsonb, esim_id text, price_minor bigint, currency text,
     price_usd_minor bigint, cost_usd_e4 bigint, settings_id text, rate_id text, request_id text,
     in_flight_grace_ms integer, created_at timestamptz, key_id text, countries text[], reference text,
-    is_reference_unique boolean, metadata text, customer_email text, success_url text, cancel_url text);
+    is_reference_unique boolean, metadata text, customer_email text, success_url text, cancel_url text,
+    replaces text);
 
   -- What is asked of the buyer at a gateway.
   create type charge_terms as (reference text, gateway text, amount_minor bigint, currency text,
@@ -140,12 +141,15 @@ const holding = ({ ownPath }: World) => sql`
       if not found then
         return;
       end if;
+      is_placed := true;
+      if place_hold.amount_minor = 0 then
+        return;
+      end if;
       insert into ledger_transactions (operation_key, kind, transaction_id)
       values (hold_id || ':hold', 'hold', hold_id) returning id into booked;
       insert into ledger_entries (ledger_transaction_id, ledger_account_id, currency, amount_minor)
       values (booked, wallet.ledger_account_id, wallet.currency, -place_hold.amount_minor),
              (booked, 'held:' || wallet.currency, wallet.currency, place_hold.amount_minor);
-      is_placed := true;
     end $$;
 `;
 
@@ -183,28 +187,30 @@ const writing = ({ ownPath }: World) => sql`
     begin
       insert into purchases (transaction_id, account_id, package_type, payment_method, status, reason,
         package_code, supplier, package_name, volume_bytes, duration, esim_id, price_minor, currency,
-        price_usd_minor, cost_usd_e4, settings_id, rate_id, request_id, reference, metadata, created_at,
-        closed_at)
+        price_usd_minor, cost_usd_e4, settings_id, rate_id, request_id, reference, metadata, replaces,
+        created_at, closed_at)
       values (terms.transaction_id, terms.account_id, terms.package_type, terms.payment_method, first_status,
         refusal, terms.package_code, terms.supplier, terms.package_name, terms.volume_bytes, terms.duration,
         terms.esim_id, terms.price_minor, terms.currency, terms.price_usd_minor, terms.cost_usd_e4,
         terms.settings_id, terms.rate_id, terms.request_id, terms.reference, terms.metadata::json,
-        terms.created_at, case when refusal is not null then terms.created_at end);
+        terms.replaces, terms.created_at, case when refusal is not null then terms.created_at end);
       if terms.package_type = 'BASE' and terms.supplier is not null then
         insert into esims (id, account_id, transaction_id, package_code, package_name, status, price_minor,
-          currency, snapshot, supplier, total_volume_bytes, total_duration, duration_unit, data_type, created_at)
+          currency, snapshot, supplier, total_volume_bytes, total_duration, duration_unit, data_type, replaces,
+          created_at)
         values (terms.esim_id, terms.account_id, terms.transaction_id, terms.package_code, terms.package_name,
           case when refusal is null then 'PENDING' else 'FAILED' end, terms.price_minor, terms.currency,
           terms.snapshot, terms.supplier, terms.volume_bytes, terms.duration, terms.duration_unit,
-          terms.data_type, terms.created_at);
+          terms.data_type, terms.replaces, terms.created_at);
       end if;
       if coalesce(terms.customer_email, terms.success_url, terms.cancel_url) is not null then
         insert into buyer_details (transaction_id, customer_email, success_url, cancel_url)
         values (terms.transaction_id, terms.customer_email, terms.success_url, terms.cancel_url);
       end if;
       insert into purchase_events (transaction_id, what, detail)
-      values (terms.transaction_id, case first_status when 'FAILED' then 'refused'
-                when 'PROCESSING' then 'wallet-held' else 'opened' end, refusal);
+      values (terms.transaction_id, case when first_status = 'FAILED' then 'refused'
+                when terms.replaces is not null then 'replacement-opened'
+                when first_status = 'PROCESSING' then 'wallet-held' else 'opened' end, refusal);
     end $$;
 `;
 

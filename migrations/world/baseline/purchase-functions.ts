@@ -116,7 +116,7 @@ const failing = ({ ownPath }: World) => sql`
         else void_hold_to_suspense(fail_purchase.transaction_id, paid.charge_minor, paid.charge_currency) end;
       if purchase.transaction_id is not null then
         account_id := purchase.account_id;
-        if paid_reference is null and hold_outcome = 'done' then
+        if paid_reference is null and hold_outcome = 'done' and purchase.price_minor > 0 then
           insert into purchase_events (transaction_id, what) values (purchase.transaction_id, 'hold-released');
         end if;
         select written.message_ids into message_ids from write_status(purchase) written;

@@ -25,7 +25,8 @@ const rows = ({ role }: World) => sql`
     volume_bytes bigint not null,
     duration integer not null,
     esim_id text not null,
-    price_minor bigint not null check (price_minor > 0),
+    -- Zero only in place of another eSIM, where the house pays.
+    price_minor bigint not null check (price_minor >= 0),
     currency text not null,
     price_usd_minor bigint not null,
     cost_usd_e4 bigint not null,
@@ -40,9 +41,12 @@ const rows = ({ role }: World) => sql`
     -- The buyer's own. Kept as text, so that webhooks show the keys of metadata in the order they were sent.
     reference text check (length(reference) between 1 and 100),
     metadata json,
+    -- The eSIM in whose place this one is delivered.
+    replaces text,
     created_at timestamptz not null,
     updated_at timestamptz not null default now(),
     closed_at timestamptz,
+    constraint purchase_has_a_price check (price_minor > 0 or replaces is not null),
     check ((status = 'FAILED') = (reason is not null)),
     check ((status in ('SUCCESS', 'FAILED')) = (closed_at is not null))
   );

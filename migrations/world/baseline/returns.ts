@@ -90,6 +90,7 @@ const requesting = ({ ownPath }: World) => sql`
       return case
         when earlier in ('PENDING', 'NEEDS_REVIEW') then 'IN_PROGRESS'
         when earlier is not null then 'ALREADY_RETURNED'
+        when exists (select from replacements where esim_id = esim.id and state <> 'REFUSED') then 'REPLACED'
         when purchase.status <> 'SUCCESS' or esim.esim_tran_no = '' then 'NOT_DELIVERED'
         when esim.status in ('CANCELLED', 'EXPIRED') then esim.status
         when esim.status <> 'CREATED' then 'NOT_UNUSED'

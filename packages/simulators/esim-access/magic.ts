@@ -16,7 +16,7 @@ export interface MagicRule {
   /** The eSIM is installed by the control interface only, and not some seconds after its delivery. */
   manualLife?: boolean;
   noTopUp?: boolean;
-  /** A cancellation is carried out and never answered, or is answered with a code that says nothing. */
+  /** A cancellation or a revocation is carried out and never answered, or its answer says nothing. */
   cancel?: 'lose-answer' | 'silent';
   /** US dollars × 10,000 in place of MAGIC_PRICE_E4. */
   priceE4?: number;

@@ -287,6 +287,27 @@ export const returnTermsOf = ({
 }: Pick<Selectable<AccountsTable>, 'returns_allowed' | 'return_window_days' | 'return_fee_bps'>) =>
   allowed === null || windowDays === null || feeBps === null ? null : { allowed, windowDays, feeBps };
 
+/** What was agreed about replacements of eSIMs; null: as the installation has it. */
+export interface ReplacementTerms {
+  readonly allowed: boolean;
+  /** After the delivery. */
+  readonly windowDays: number;
+  /** What the account pays of the first price, in hundredths of a percent. */
+  readonly shareBps: number;
+  /** Of what was bought once. */
+  readonly maxCount: number;
+}
+
+export const replacementTermsOf = ({
+  replacements_allowed: allowed,
+  replacement_window_days: windowDays,
+  replacement_share_bps: shareBps,
+  replacement_max: maxCount,
+}: Selectable<AccountsTable>): ReplacementTerms | null =>
+  allowed === null || windowDays === null || shareBps === null || maxCount === null
+    ? null
+    : { allowed, windowDays, shareBps, maxCount };
+
 export type FoundAccount = ReturnType<typeof toFoundAccount>;
 
 export const toFoundAccount = (row: Selectable<AccountsTable>) => ({
@@ -294,5 +315,6 @@ export const toFoundAccount = (row: Selectable<AccountsTable>) => ({
   websiteUrl: row.website_url,
   disabledAt: row.disabled_at,
   returns: returnTermsOf(row),
+  replacements: replacementTermsOf(row),
   createdAt: row.created_at,
 });

@@ -59,6 +59,11 @@ export interface AccountsTable {
   returns_allowed: Generated<boolean | null>;
   return_window_days: Generated<number | null>;
   return_fee_bps: Generated<number | null>;
+  /** What was agreed about replacements of eSIMs; null: as the installation has it. */
+  replacements_allowed: Generated<boolean | null>;
+  replacement_window_days: Generated<number | null>;
+  replacement_share_bps: Generated<number | null>;
+  replacement_max: Generated<number | null>;
   created_at: Generated<Date>;
   changed_at: Generated<Date>;
 }

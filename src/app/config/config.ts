@@ -38,6 +38,7 @@ import {
   priceLimitsOf,
   operationsOf,
   operationsSettings,
+  replacementPolicyOf,
   returnPolicyOf,
 } from './operations.ts';
 import { temporalOf, temporalSettings } from './temporal.ts';
@@ -211,6 +212,7 @@ function toConfig(s: Settings) {
     mobileMoneyCurrency: s.SIMWAY_MOBILE_MONEY_CURRENCY,
     /** By plan; those that the setting leaves out keep theirs. */
     returns: returnPolicyOf(s),
+    replacements: replacementPolicyOf(s),
     unpaidLimits: { ...DEFAULT_UNPAID_LIMITS, ...s.SIMWAY_UNPAID_PAYMENTS },
     worker: {
       maxCachedWorkflows: s.SIMWAY_WORKER_CACHED_WORKFLOWS,

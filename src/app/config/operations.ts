@@ -100,8 +100,29 @@ export const returnPolicyOf = (s: z.output<z.ZodObject<typeof returnSettings>>) 
   feeBps: s.SIMWAY_RETURN_FEE,
 });
 
+/** Replacements of eSIMs, where nothing else is agreed. The merchant pays, unless the house gives more. */
+const replacementSettings = {
+  SIMWAY_REPLACEMENTS: z.enum(['on', 'off']).default('on'),
+  SIMWAY_REPLACEMENT_WINDOW_DAYS: z.coerce.number().int().min(0).max(365).default(30),
+  SIMWAY_REPLACEMENT_SHARE: z.coerce
+    .number()
+    .min(0)
+    .max(100)
+    .transform((percent) => Math.round(percent * 100))
+    .prefault(100),
+  SIMWAY_REPLACEMENT_MAX: z.coerce.number().int().min(1).max(100).default(1),
+};
+
+export const replacementPolicyOf = (s: z.output<z.ZodObject<typeof replacementSettings>>) => ({
+  isAllowed: s.SIMWAY_REPLACEMENTS === 'on',
+  windowDays: s.SIMWAY_REPLACEMENT_WINDOW_DAYS,
+  shareBps: s.SIMWAY_REPLACEMENT_SHARE,
+  maxCount: s.SIMWAY_REPLACEMENT_MAX,
+});
+
 export const operationsSettings = {
   ...returnSettings,
+  ...replacementSettings,
   ...priceSettings,
   ...balanceSettings,
   SIMWAY_ADMIN_HOST: z.string().default('127.0.0.1'),

@@ -24,6 +24,7 @@ import { confirmPaymentRoutes } from '../../purchases/http/confirm-payment.ts';
 import { esimTimelineRoutes } from '../../purchases/http/esim-timeline.ts';
 import { figuresRoutes } from '../../purchases/http/figures.ts';
 import { quoteRoutes } from '../../purchases/http/quotes.ts';
+import { replacementRoutes } from '../../purchases/http/replacements.ts';
 import { returnRoutes } from '../../purchases/http/returns.ts';
 import { searchRoutes } from '../../purchases/http/search.ts';
 import { transactionRoutes } from '../../purchases/http/transactions.ts';
@@ -54,6 +55,7 @@ export function createRouteTable(info: {
     ...within('esims', installRoutes),
     ...within('purchases', batchRoutes),
     ...within('purchases', returnRoutes),
+    ...within('purchases', replacementRoutes),
     ...within('purchases', transactionRoutes),
     ...within('purchases', esimTimelineRoutes),
     ...within('figures', figuresRoutes(renderCache)),

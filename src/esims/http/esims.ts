@@ -66,6 +66,8 @@ const listed = {
   createdAt: isoTime('ISO 8601'),
   price: money('Price paid'),
   currency: z.enum(ACCOUNT_CURRENCIES),
+  replaces: text('The eSIM in whose place this one is', 'esim-5b2e9a1c4d7f4e0ab8c3d6f1a2e4b790').optional(),
+  replacedBy: text('The eSIM in its place: its own install data is not shown any more').optional(),
 };
 
 const esimListItemSchema = namedObject('EsimListItem', {
@@ -117,6 +119,8 @@ export function presentEsim(esim: EsimView): View<z.output<typeof esimSchema>> {
     ...fromRow(esim),
     _id: esim.id,
     activationCode: esim.ac,
+    replaces: esim.replaces ?? undefined,
+    replacedBy: esim.replaced_by ?? undefined,
     esimStatus: esim.status,
     isActive: esim.status === 'ACTIVE',
     data: esim.snapshot.data,

@@ -159,6 +159,14 @@ export const en: InstallTexts = {
     },
     EXPIRED: { summary: 'The eSIM has expired.', nextStep: 'Buy a new one.' },
     CANCELLED: { summary: 'The eSIM was cancelled.', nextStep: 'Ask where you bought it.' },
+    RETURNED: {
+      summary: 'The eSIM was returned.',
+      nextStep: 'It cannot be installed any more. Ask where you bought it.',
+    },
+    REPLACED: {
+      summary: 'The eSIM was replaced by a new one.',
+      nextStep: 'Use the new eSIM. You have it from where you bought this one.',
+    },
   },
   notFound: {
     title: 'There is no eSIM at this link',

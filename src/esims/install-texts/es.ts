@@ -161,6 +161,14 @@ export const es: InstallTexts = {
     },
     EXPIRED: { summary: 'La eSIM ha caducado.', nextStep: 'Compra una nueva.' },
     CANCELLED: { summary: 'La eSIM se canceló.', nextStep: 'Pregunta donde la compraste.' },
+    RETURNED: {
+      summary: 'La eSIM se devolvió.',
+      nextStep: 'Ya no se puede instalar. Pregunta donde la compraste.',
+    },
+    REPLACED: {
+      summary: 'La eSIM se sustituyó por una nueva.',
+      nextStep: 'Usa la nueva eSIM. La tienes de donde compraste esta.',
+    },
   },
   notFound: {
     title: 'No hay ninguna eSIM en este enlace',

@@ -164,6 +164,14 @@ export const fr: InstallTexts = {
     },
     EXPIRED: { summary: 'L’eSIM a expiré.', nextStep: 'Achetez-en une nouvelle.' },
     CANCELLED: { summary: 'L’eSIM a été annulée.', nextStep: 'Adressez-vous à votre vendeur.' },
+    RETURNED: {
+      summary: 'L’eSIM a été retournée.',
+      nextStep: 'Elle ne peut plus être installée. Adressez-vous à votre vendeur.',
+    },
+    REPLACED: {
+      summary: 'L’eSIM a été remplacée par une nouvelle.',
+      nextStep: 'Utilisez la nouvelle eSIM. Votre vendeur vous l’a donnée.',
+    },
   },
   notFound: {
     title: 'Aucune eSIM à ce lien',

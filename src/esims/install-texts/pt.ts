@@ -159,6 +159,14 @@ export const pt: InstallTexts = {
     },
     EXPIRED: { summary: 'O eSIM expirou.', nextStep: 'Compre um novo.' },
     CANCELLED: { summary: 'O eSIM foi cancelado.', nextStep: 'Pergunte onde você o comprou.' },
+    RETURNED: {
+      summary: 'O eSIM foi devolvido.',
+      nextStep: 'Ele não pode mais ser instalado. Pergunte onde você o comprou.',
+    },
+    REPLACED: {
+      summary: 'O eSIM foi substituído por um novo.',
+      nextStep: 'Use o novo eSIM. Você o recebeu de onde comprou este.',
+    },
   },
   notFound: {
     title: 'Não há eSIM neste link',

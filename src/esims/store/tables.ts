@@ -54,6 +54,10 @@ export interface EsimsTable {
   notified_usage_total_bytes: bigint | null;
   /** 0: not notified of this `expired_time`, then 3, then 1. */
   notified_expiry_days: Generated<number>;
+  returned_at: Date | null;
+  /** The eSIM in whose place this one is, and the one in its place. */
+  replaces: string | null;
+  replaced_by: string | null;
   created_at: Date;
   updated_at: Generated<Date>;
 }

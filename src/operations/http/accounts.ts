@@ -97,11 +97,36 @@ const changeBody = z
       .nullable()
       .optional()
       .describe('Of unused eSIMs, in place of what the installation has; null: as the installation has it'),
+    replacements: z
+      .object(
+        {
+          allowed: z.boolean('must be true or false').describe('Whether the account may have eSIMs replaced'),
+          windowDays: countField({
+            ...{ min: 0, max: 365, example: 60 },
+            description: 'How many days after its delivery an eSIM can be replaced',
+          }),
+          sharePercent: amountField({
+            ...{ minMinor: 0n, maxMinor: 100_00n, example: 50 },
+            description: 'What the account pays of the first price, in percent; the house pays the rest',
+          }),
+          maxCount: countField({
+            ...{ min: 1, max: 100, example: 2 },
+            description: 'How often what was bought once can be replaced',
+          }),
+        },
+        'must be an object or null',
+      )
+      .nullable()
+      .optional()
+      .describe(
+        'Of deleted or broken eSIMs, in place of what the installation has; null: as the installation has it',
+      ),
     reason: reasonField('Signed the contract, ticket 4711'),
   })
   .refine(
-    ({ plan, disabled, returns }) => plan !== undefined || disabled !== undefined || returns !== undefined,
-    { message: 'must hold plan, disabled or returns' },
+    ({ plan, disabled, returns, replacements }) =>
+      [plan, disabled, returns, replacements].some((term) => term !== undefined),
+    { message: 'must hold plan, disabled, returns or replacements' },
   )
   .refine(({ plan, requestsPerMinute }) => hasOwnLimit(plan) === (requestsPerMinute !== undefined), {
     path: ['requestsPerMinute'],
@@ -128,6 +153,15 @@ const listed = z.object({
     })
     .nullable()
     .describe('What was agreed about returns of unused eSIMs; null: as the installation has it'),
+  replacements: z
+    .object({
+      allowed: z.boolean(),
+      windowDays: count('After the delivery', 60),
+      sharePercent: percent('What the account pays of the first price', 50),
+      maxCount: count('Of what was bought once', 2),
+    })
+    .nullable()
+    .describe('What was agreed about replacements of eSIMs; null: as the installation has it'),
   createdAt: isoTime('ISO 8601'),
 });
 
@@ -273,6 +307,10 @@ export const accountsRoutes: readonly Route<OperatorCases>[] = [
         await cases.changeAccount(session, params.accountId, {
           ...body,
           returns: body.returns && { ...body.returns, feeBps: Number(body.returns.feePercent) },
+          replacements: body.replacements && {
+            ...body.replacements,
+            shareBps: Number(body.replacements.sharePercent),
+          },
         }),
       ),
   }),

@@ -94,6 +94,8 @@ const purchaseTimelineSchema = dataObject('PurchaseTimeline', {
   reason: z.enum([...FAILURES, OTHER]).nullable(),
   accountId: word,
   accountName: word,
+  replaces: word.describe('The purchase in whose place this one is'),
+  replacedBy: word.describe('The purchase in its place, once that is delivered'),
   batchId: word.describe('The batch that it belongs to; also the id of its workflow'),
   paymentMethod: z.enum(PAYMENT_METHODS).nullable(),
   ...ownFields,

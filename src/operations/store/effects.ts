@@ -39,6 +39,7 @@ import { recordReturned, refuseReturn } from '../../purchases/store/returns.ts';
 import { newPendingMessages, subscribers } from '../../webhooks/store/messages.ts';
 import type { Ended } from '../rules.ts';
 import { settleDispute, setAttention, ensureAccount, formatMoney } from './dispute-settlement.ts';
+import { grantReplacement, refuseReplacementByHand } from './esim-replacement.ts';
 import { replacePackage } from './replacement.ts';
 import { GOODWILL, payingPayment, type ActionSubject, type ActionEffect } from './subject.ts';
 import type { ActionRow } from './tables.ts';
@@ -57,6 +58,8 @@ export const EFFECTS: Record<OperatorAction, ActionEffect> = {
   cancel,
   'grant-return': grantReturn,
   'refuse-return': refuseReturnByHand,
+  'grant-replacement': grantReplacement,
+  'refuse-replacement': refuseReplacementByHand,
   'settle-dispute': settleDispute,
 };
 

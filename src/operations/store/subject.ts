@@ -9,6 +9,7 @@ import type { PaymentRow } from '../../payments/store/payments.ts';
 import { creditMinorOf, type RefundRow } from '../../payments/store/refunds.ts';
 import type { WorldDatabase, WorldDb } from '../../platform/database/tables.ts';
 import type { PurchaseRow } from '../../purchases/store/reads.ts';
+import { findReplacementInReview } from '../../purchases/store/replacements.ts';
 import { findReturnInReview } from '../../purchases/store/returns.ts';
 import type { ActionFacts, Ended, OpenRefund, ActionMoney } from '../rules.ts';
 import type { ActionRow } from './tables.ts';
@@ -87,6 +88,7 @@ export async function findActionSubject(
       hasDispute: DISPUTE_REASONS.some((dispute) => dispute === row.attention_reason),
       isLeftOpen: row.attention_reason === 'PAYMENT_STILL_OPEN',
       inReview: await findReturnInReview(db, transactionId),
+      replacement: await findReplacementInReview(db, transactionId),
     },
   };
 }

@@ -5,6 +5,7 @@
 import { sql } from 'kysely';
 import { creditOf, sidesOf } from '../../ledger/chart-of-accounts.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
+import { findReplacementLinks } from '../../purchases/store/replacements.ts';
 import { hostOf } from './accounts.ts';
 import { rowsOf } from './subject.ts';
 
@@ -39,6 +40,7 @@ async function readRows(db: WorldDb, transactionId: string) {
       .where('kind', '=', 'order')
       .where('transaction_id', '=', transactionId)
       .executeTakeFirst(),
+    links: await findReplacementLinks(db, transactionId),
     hold: await db.selectFrom('holds').selectAll().where('id', '=', transactionId).executeTakeFirst(),
     events: await db
       .selectFrom('purchase_events')

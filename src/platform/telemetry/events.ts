@@ -111,8 +111,8 @@ function purchaseEvents(log: EventLog, metrics: WorldMetrics | undefined) {
       metrics?.count('unpaidRefused', {}),
     ),
     /** The sweep starts it. */
-    returnNotBegun: warn<'returnId' | 'detail'>(
-      'the workflow of a return was not started: the sweep starts it soon',
+    returnNotBegun: warn<'what' | 'id' | 'detail'>(
+      'the workflow of a return or a replacement was not started: the sweep starts it soon',
     ),
     jobNotBegun: warn<'jobId' | 'detail'>(
       'the workflow of a batch or a batch repair could not be started now',

@@ -75,6 +75,8 @@ const basePurchase = {
     currency: z.enum(ACCOUNT_CURRENCIES),
   }),
   ...paymentFields,
+  replaces: text('The eSIM in whose place this one is', 'esim-5b2e9a1c4d7f4e0ab8c3d6f1a2e4b790').optional(),
+  replacedBy: text('The eSIM in its place', 'esim-5b2e9a1c4d7f4e0ab8c3d6f1a2e4b790').optional(),
   esimDetails: z
     .object({
       esimId: z.string(),
@@ -162,6 +164,8 @@ export function presentBasePurchase(view: PurchaseView): View<z.output<typeof ba
       currency,
     },
     ...presentPaymentOf(view),
+    ...(view.replaces === null ? {} : { replaces: view.replaces }),
+    ...(esim?.replaced_by ? { replacedBy: esim.replaced_by } : {}),
     ...(view.status === 'SUCCESS' && esim
       ? {
           esimDetails: {

@@ -34,6 +34,7 @@ export const REFUSAL_WORDS: Readonly<Record<ReturnRefusal, string>> = {
   WINDOW_OVER: 'the time for returns is over',
   IN_PROGRESS: 'a return of it is open',
   ALREADY_RETURNED: 'it was returned before',
+  REPLACED: 'it was replaced, or a replacement of it is open',
   NOT_UNUSED: 'it is installed, or was',
   EXPIRED: 'it has expired',
   CANCELLED: 'it is cancelled',

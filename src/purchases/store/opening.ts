@@ -41,6 +41,8 @@ export interface OpenOptions extends OpeningOptions {
    * purchase, so that reads show it.
    */
   readonly keepRefusal: () => boolean;
+  /** The eSIM in whose place this one is delivered. */
+  readonly replaces?: string;
 }
 
 /**
@@ -174,6 +176,8 @@ interface Opening {
   /** The defaults where it is absent. */
   readonly unpaidLimits?: UnpaidLimits | undefined;
   readonly ownDetails?: OwnDetails | undefined;
+  /** The eSIM in whose place this one is delivered. */
+  readonly replaces?: string | undefined;
 }
 
 interface Written extends ThresholdCrossing {
@@ -214,7 +218,8 @@ async function write(
   });
 }
 
-function termsOf(input: PurchaseInput, { item, now, ownDetails = {} }: Opening): RawBuilder<unknown> {
+function termsOf(input: PurchaseInput, opening: Opening): RawBuilder<unknown> {
+  const { item, now, ownDetails = {} } = opening;
   const { quote } = input;
   return composite('purchase_terms', {
     transaction_id: input.transactionId,
@@ -247,6 +252,7 @@ function termsOf(input: PurchaseInput, { item, now, ownDetails = {} }: Opening):
     customer_email: ownDetails.customerEmail,
     success_url: ownDetails.successUrl,
     cancel_url: ownDetails.cancelUrl,
+    replaces: opening.replaces,
   });
 }
 

@@ -238,6 +238,7 @@ export function recordReturned(
     const { at, isContested } = rows[0] ?? { at: new Date(), isContested: true };
     if (isContested) return 'CONTESTED';
     const { iccid } = await cancelEsim(trx, open.esim_id, at, pending);
+    await trx.updateTable('esims').set({ returned_at: at }).where('id', '=', open.esim_id).execute();
     const back = await giveBack(trx, open, payments);
     const returned = await trx
       .updateTable('returns')

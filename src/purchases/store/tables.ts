@@ -2,11 +2,14 @@ import type { PurchaseEvent } from '../../domain/states.ts';
 import type { ColumnType, Generated, GeneratedAlways, JSONColumnType } from 'kysely';
 import type { AccountCurrency } from '../../domain/money.ts';
 import type { Metadata, OwnDetails } from '../../domain/own-details.ts';
+import type { FailureReason } from '../../domain/refusals.ts';
 import type {
   PackageType,
   PaymentMethod,
   PurchaseStatus,
   RefundTarget,
+  ReplacementRefusal,
+  ReplacementState,
   ReturnRefusal,
   ReturnState,
   SupplierOrderState,
@@ -44,6 +47,8 @@ export interface PurchasesTable {
   /** The buyer's own. */
   reference: string | null;
   metadata: JSONColumnType<Metadata> | null;
+  /** The eSIM in whose place this one is delivered. */
+  replaces: string | null;
   created_at: Date;
   updated_at: Generated<Date>;
   closed_at: Date | null;
@@ -76,6 +81,39 @@ export interface ReturnsTable {
   /** Until then a cancellation that was sent may still take effect. */
   cancel_settles_after: Date | null;
   cancelled_at: Date | null;
+  next_check_at: Generated<Date>;
+  created_at: Generated<Date>;
+  closed_at: Date | null;
+}
+
+/** The replacement of an eSIM. All times are Postgres's. */
+export interface ReplacementsTable {
+  id: string;
+  account_id: string;
+  esim_id: string;
+  /** The eSIM that was bought, where this one came in its place. */
+  first_esim_id: string;
+  transaction_id: string;
+  supplier: string;
+  state: Generated<ReplacementState>;
+  /** What was paid for the first eSIM. */
+  full_price_minor: bigint;
+  /** What the account pays of it. */
+  price_minor: bigint;
+  currency: AccountCurrency;
+  new_transaction_id: string;
+  new_esim_id: string;
+  refusal: ReplacementRefusal | null;
+  /** Why its purchase failed. */
+  failure: FailureReason | null;
+  reason: string | null;
+  requested_by: string;
+  key_id: string | null;
+  request_id: string;
+  in_flight_grace_ms: number;
+  revoke_attempts: Generated<number>;
+  revoke_send_before: Date | null;
+  delivered_at: Date | null;
   next_check_at: Generated<Date>;
   created_at: Generated<Date>;
   closed_at: Date | null;
@@ -177,6 +215,7 @@ declare module '../../platform/database/tables.ts' {
     purchase_events: PurchaseEventsTable;
     quotes: QuotesTable;
     returns: ReturnsTable;
+    replacements: ReplacementsTable;
     checkout_sessions: CheckoutSessionsTable;
   }
 }

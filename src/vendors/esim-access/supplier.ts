@@ -10,6 +10,7 @@ import { ask, createClient, type Answer, type Client, type ClientOptions, type P
 import { CODE_WRONG_STATE, meaningOf, NAME } from './codes.ts';
 import {
   CANCELLED_WITH_REFUND,
+  esimStatusOf,
   effectFailure,
   isAllocating,
   isUnallocated,
@@ -101,7 +102,7 @@ function requireSameId(wanted: string, answered: string): void {
   if (answered !== '' && answered !== wanted) throw new Error('the answer is about another transactionId');
 }
 
-function createEffects(context: Context): Pick<EsimSupplier, 'order' | 'topUp' | 'cancel'> {
+function createEffects(context: Context): Pick<EsimSupplier, 'order' | 'topUp' | 'cancel' | 'revoke'> {
   const { client } = context;
   return {
     order: async ({ transactionId, packageCode, costUsdE4 }, fence) => {
@@ -134,6 +135,17 @@ function createEffects(context: Context): Pick<EsimSupplier, 'order' | 'topUp' |
       if (listed.outcome !== 'done') return listed;
       const isRefunded = listed.value.profile.esimStatus === CANCELLED_WITH_REFUND;
       return isRefunded ? { outcome: 'done', value: null } : outcome;
+    },
+
+    // The same: whether it has ended already is asked.
+    revoke: async (esimTranNo, fence) => {
+      const answer = await client.call('/esim/revoke', { esimTranNo }, { fence });
+      const outcome = outcomeOf(context, { kind: 'change', operation: 'revoke', answer }, () => null);
+      if (answer.kind !== 'failed' || answer.code !== CODE_WRONG_STATE) return outcome;
+      const listed = listedEsim({ esimTranNo }, await queryEsim(client, { esimTranNo }));
+      if (listed.outcome !== 'done') return listed;
+      const status = esimStatusOf(listed.value.profile.esimStatus);
+      return status === 'CANCELLED' || status === 'EXPIRED' ? { outcome: 'done', value: null } : outcome;
     },
   };
 }

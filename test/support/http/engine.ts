@@ -1,6 +1,7 @@
 // The engine without Temporal: each purchase runs the real steps (activities) one after the other, once,
 // while its caller waits.
 import { createOrderActivities } from '../../../activities/purchases/orders.ts';
+import { followReplacement } from '../../../activities/purchases/follow-replacement.ts';
 import { followReturn } from '../../../activities/purchases/follow-return.ts';
 import { createGatewayActivities } from '../../../activities/index.ts';
 import type { ActivityDeps } from '../../../activities/deps.ts';
@@ -35,6 +36,7 @@ export function createTestEngine(
     notices: { environment },
     returnUrl: (reference) => `https://simway.example.com/pay/return?key=${returnKeys.keyOf(reference)}`,
     returnReviewAfterMs: 600_000,
+    purchaseTimings: timings,
   } as ActivityDeps;
   const orders = createOrderActivities(given);
   const gateway = createGatewayActivities(given);
@@ -82,6 +84,12 @@ export function createTestEngine(
     returns: {
       begin: async ({ id }: { readonly id: string }) => {
         await followReturn({ ...given, engine }, id);
+      },
+      waitFor: () => Promise.resolve(),
+    },
+    replacements: {
+      begin: async ({ id }: { readonly id: string }) => {
+        await followReplacement({ ...given, engine }, id);
       },
       waitFor: () => Promise.resolve(),
     },

@@ -349,6 +349,7 @@ function createWorld(environment: Environment, databases: Databases, vendors: Te
     // Batches are accepted and read here; tests of the steps carry them out.
     jobEngine: { begin: () => Promise.resolve() },
     returnEngine: engine.returns,
+    replacementEngine: engine.replacements,
     webhookEngine: { deliver: () => Promise.resolve() },
     supplierEvents: {
       source: { name: 'esim-access', readEvent },
@@ -376,6 +377,7 @@ function createWorld(environment: Environment, databases: Databases, vendors: Te
       mobileMoneyCurrency: 'GHS',
       unpaidLimits: DEFAULT_UNPAID_LIMITS,
       returns: { isAllowed: true, windowDays: 30, feeBps: 0 },
+      replacements: { isAllowed: true, windowDays: 30, shareBps: 5_000, maxCount: 1 },
       travellerEmails: {
         get isAvailable() {
           return vendors.sendsEmails;

@@ -151,6 +151,10 @@ export function createTestSupplier(vendors: TestVendors): EsimSupplier {
           : { outcome: 'refused', reason: 'NOT_ALLOWED_IN_STATE', detail: 'in use' },
       );
     },
+    revoke: (esimTranNo) => {
+      Object.assign(profiles.get(esimTranNo) ?? {}, { status: 'CANCELLED' });
+      return Promise.resolve({ outcome: 'done', value: null });
+    },
   };
   return supplier as EsimSupplier;
 }

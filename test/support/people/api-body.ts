@@ -39,6 +39,13 @@ export interface ApiBody {
   readonly data: {
     /** Of a return. */
     readonly returnId: string;
+    /** Of a replacement. */
+    readonly replacementId: string;
+    readonly replacedBy: string;
+    readonly newTransactionId: string;
+    readonly price: number;
+    readonly fullPrice: number;
+    readonly closedAt: string | null;
     readonly amount: number;
     readonly state: string;
     readonly pagination: { readonly totalItems: number };

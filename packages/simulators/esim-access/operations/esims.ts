@@ -222,10 +222,14 @@ export const esimOperations = {
   'esim/suspend': changing(suspended),
   'esim/unsuspend': changing((esim, context) => resumed(context, esim)),
   /** Takes the profile away for good, without a refund. */
-  'esim/revoke': changing((esim) => {
+  'esim/revoke': (context, params) => {
+    const esim = requireEsim(context, params);
+    const { cancel } = magicRule(esim.plan.packageCode) ?? {};
+    if (cancel === 'silent') throw new SupplierError(UNSEEN_CODE);
     if (ENDED.has(esim.state.esimStatus)) throw new SupplierError('200002');
-    return stopped(esim, 'REVOKE');
-  }),
+    const done = write(context, esim.row, stopped(esim, 'REVOKE'));
+    return cancel === 'lose-answer' ? { ...done, loseAnswer: true } : done;
+  },
   'esim/sendSms': (context, params) => {
     const { plan, state } = requireEsim(context, params);
     read(SMS, params);

@@ -29,6 +29,7 @@ const TAGS = [
   { name: 'Catalogue', description: 'Regions and the packages sold in them' },
   { name: 'Purchases', description: 'Buying, topping up, and how purchases stand' },
   { name: 'Returns', description: 'Unused eSIMs that you give back' },
+  { name: 'Replacements', description: 'A new eSIM in place of one that was deleted or does not work' },
   { name: 'eSIMs', description: 'What you own' },
   { name: 'Wallet', description: 'What you can spend' },
   { name: 'Papers', description: 'Statements, invoices, receipts, and whom they name' },

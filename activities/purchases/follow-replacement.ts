@@ -1,0 +1,184 @@
+/**
+ * One step of a replacement: asks the supplier whether the profile was deleted, has the new eSIM bought as
+ * any purchase is, and then retires the old one. Nothing is retired before the new one is delivered. Whether
+ * a revocation whose answer was lost took effect is asked, never assumed.
+ */
+import { EngineUnavailable } from '../../src/domain/outcome.ts';
+import type { FailureReason } from '../../src/domain/refusals.ts';
+import { createFence } from '../../src/platform/fence.ts';
+import {
+  judgeReplaceable,
+  replacementPauseMs,
+  REVIEW_PAUSE_MS,
+} from '../../src/purchases/replacements/rules.ts';
+import { findPurchase } from '../../src/purchases/store/reads.ts';
+import {
+  beginOrdering,
+  beginRevoke,
+  flagReplacement,
+  leaseOverdueReplacements,
+  loadReplacement,
+  openReplacement,
+  recordReplaced,
+  recordReplacementDelivered,
+  refuseReplacement,
+  scheduleReplacement,
+} from '../../src/purchases/store/replacements.ts';
+import { SEND_WITHIN_MS } from '../../src/purchases/store/supplier-orders.ts';
+import { messagesOf, newPendingMessages, type PendingMessages } from '../../src/webhooks/store/messages.ts';
+import type { FollowStep } from '../../workflows/contract.ts';
+import type { ActivityDeps } from '../deps.ts';
+
+type Replacement = NonNullable<Awaited<ReturnType<typeof loadReplacement>>>;
+
+const ENDED: FollowStep = { line: 'This replacement has ended.', waitMs: null };
+
+/** As far as it comes now: what the rows say decides where it goes on. */
+export async function followReplacement(deps: ActivityDeps, replacementId: string): Promise<FollowStep> {
+  const pending = newPendingMessages();
+  for (;;) {
+    const row = await loadReplacement(deps.db, replacementId);
+    if (!row) return ENDED;
+    const step = await stepOf(deps, row, pending);
+    if (step !== 'next') return { ...step, ...messagesOf(pending) };
+  }
+}
+
+/** `next`: the row has moved on. */
+async function stepOf(
+  deps: ActivityDeps,
+  row: Replacement,
+  pending: PendingMessages,
+): Promise<FollowStep | 'next'> {
+  switch (row.state) {
+    case 'PENDING':
+    case 'NEEDS_REVIEW':
+      return askSupplier(deps, row);
+    case 'ORDERING':
+      return order(deps, row, pending);
+    case 'RETIRING':
+      return retire(deps, row, pending);
+    case 'REPLACED':
+      return { line: `Replaced by ${row.new_esim_id}.`, waitMs: null };
+    case 'REFUSED':
+      return { line: `Refused: ${row.refusal}. Nothing was retired.`, waitMs: null };
+  }
+}
+
+async function askSupplier(deps: ActivityDeps, row: Replacement): Promise<FollowStep | 'next'> {
+  const { db } = deps;
+  const verdict = await readVerdict(deps, row);
+  switch (verdict) {
+    case 'replace':
+      await beginOrdering(db, row);
+      return 'next';
+    case 'review':
+      return row.state === 'NEEDS_REVIEW' ? inReview(deps, row) : review(deps, row);
+    case 'unknown':
+      if (row.state === 'NEEDS_REVIEW') return inReview(deps, row);
+      if (row.ageMs >= deps.returnReviewAfterMs) return review(deps, row);
+      return wait(deps, row, 'for the supplier to say how the eSIM stands');
+    default:
+      await refuseReplacement(db, row, verdict);
+      return 'next';
+  }
+}
+
+async function readVerdict({ supplier }: ActivityDeps, row: Replacement) {
+  if (row.supplier !== supplier.name) return 'unknown';
+  const answer = await supplier.profile({ esimTranNo: row.esimTranNo });
+  const isKnown = answer.outcome === 'done' && answer.value.state === 'ready';
+  return isKnown ? judgeReplaceable(answer.value.profile) : 'unknown';
+}
+
+async function review(deps: ActivityDeps, row: Replacement): Promise<FollowStep> {
+  await flag(deps, row);
+  return inReview(deps, row);
+}
+
+/** This run ends. The sweep begins another when it is due, or when a person has granted it. */
+async function inReview({ db }: ActivityDeps, { id }: Replacement): Promise<FollowStep> {
+  await scheduleReplacement(db, id, REVIEW_PAUSE_MS);
+  return { line: 'Waiting for a person: the supplier does not say that it was deleted.', waitMs: null };
+}
+
+async function flag({ db, events }: ActivityDeps, row: Replacement): Promise<void> {
+  if (!(await flagReplacement(db, row))) return;
+  events.purchaseNeedsAttention({ transactionId: row.transaction_id, reason: 'REPLACEMENT_NEEDS_REVIEW' });
+}
+
+/** The purchase is on record before its workflow starts, so that a step that runs twice buys once. */
+async function order(
+  deps: ActivityDeps,
+  row: Replacement,
+  pending: PendingMessages,
+): Promise<FollowStep | 'next'> {
+  const { db, clock, purchaseTimings: timings } = deps;
+  const { input, opened } = await openReplacement(db, row, { timings, now: clock.now() }, pending);
+  if (opened.stage === 'paid') await runPurchase(deps, input);
+  const bought = await findPurchase(db, row.new_transaction_id);
+  switch (bought?.purchase.status) {
+    case 'SUCCESS':
+      await recordReplacementDelivered(db, row);
+      return 'next';
+    case 'FAILED':
+      await refuseReplacement(db, row, 'PURCHASE_FAILED', bought.purchase.reason as FailureReason);
+      return 'next';
+    default:
+      return wait(deps, row, 'for the new eSIM to be delivered');
+  }
+}
+
+/** Its caller is this step, which reads the rows anyway. */
+const ANSWER_WITHIN_MS = 5_000;
+
+/** Started, or joined where it runs. It has no signature: its row decides. */
+async function runPurchase(
+  { engine }: ActivityDeps,
+  input: Parameters<ActivityDeps['engine']['purchase']>[0],
+): Promise<void> {
+  try {
+    await engine.purchase(input, ANSWER_WITHIN_MS, `eSIM ${input.packageCode} in place of another`);
+  } catch (error) {
+    if (!(error instanceof EngineUnavailable)) throw error;
+  }
+}
+
+async function retire(
+  deps: ActivityDeps,
+  row: Replacement,
+  pending: PendingMessages,
+): Promise<FollowStep | 'next'> {
+  const { db, supplier } = deps;
+  if (row.supplier !== supplier.name) return lookAtRetiring(deps, row);
+  const fence = createFence(SEND_WITHIN_MS);
+  if (!(await beginRevoke(db, row.id))) return 'next';
+  const revoked = await supplier.revoke(row.esimTranNo, fence);
+  if (revoked.outcome !== 'done') return lookAtRetiring(deps, row);
+  await recordReplaced(db, row, pending);
+  return 'next';
+}
+
+/** It is asked again; after a while a person looks as well. */
+async function lookAtRetiring(deps: ActivityDeps, row: Replacement): Promise<FollowStep> {
+  if (row.ageMs >= deps.returnReviewAfterMs) await flag(deps, row);
+  return wait(deps, row, 'for the supplier to say that the old eSIM is revoked');
+}
+
+async function wait({ db }: ActivityDeps, { id, ageMs }: Replacement, why: string): Promise<FollowStep> {
+  const waitMs = replacementPauseMs(ageMs);
+  await scheduleReplacement(db, id, waitMs);
+  return { line: `Waiting ${why}.`, waitMs };
+}
+
+/** Replacements whose workflow is gone are begun again once their check is overdue for so long. */
+const OVERDUE_MS = 60_000;
+/** A few dozen starts a second; the next sweep takes the rest. */
+const MAX_BEGUN_PER_SWEEP = 100;
+
+/** Most runs find none: one statement each. */
+export async function beginOverdueReplacements({ db, replacementEngine }: ActivityDeps): Promise<number> {
+  const overdue = await leaseOverdueReplacements(db, { forMs: OVERDUE_MS, limit: MAX_BEGUN_PER_SWEEP });
+  for (const row of overdue) await replacementEngine.begin(row);
+  return overdue.length;
+}

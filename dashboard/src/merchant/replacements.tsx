@@ -1,0 +1,96 @@
+import { Group, Stack, Text } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import { api, dataOf, type ApiSchemas } from '../api/client.ts';
+import { ConfirmButton } from '../ui/dialogs.tsx';
+import { formatAmount } from '../ui/format.ts';
+import { Facts, Moment, QuerySection } from '../ui/parts.tsx';
+import { useOnce } from '../ui/use-once.ts';
+import { useMembership, useRead } from './place.ts';
+
+type Terms = ApiSchemas['ReplacementTerms']['data'];
+
+const REFUSALS: Readonly<Record<NonNullable<Terms['refusal']>, string>> = {
+  NOT_ALLOWED: 'Your account cannot have eSIMs replaced',
+  NOT_DELIVERED: 'It is not delivered',
+  WINDOW_OVER: 'The time for replacements is over',
+  TOO_MANY: 'It was replaced as often as is allowed',
+  IN_PROGRESS: 'A replacement of it is open',
+  ALREADY_REPLACED: 'It was replaced before',
+  RETURNED: 'It was returned, or a return of it is open',
+  UNUSED: 'It is unused. Install it again, or return it',
+  USED_UP: 'Its data is used up',
+  EXPIRED: 'It has expired',
+  CANCELLED: 'It is cancelled',
+  PAYMENT_DISPUTED: 'A bank disputes its payment, or has taken it back',
+  PURCHASE_FAILED: 'The new eSIM could not be bought',
+  REFUSED_BY_OPERATOR: 'We have refused it',
+};
+
+const NEWS: Readonly<Record<ApiSchemas['Replacement']['data']['state'], string>> = {
+  PENDING: 'The supplier is asked. This page shows what comes of it.',
+  NEEDS_REVIEW: 'The eSIM is still on a phone, so our people decide. This page shows what comes of it.',
+  ORDERING: 'The new eSIM is being bought. This page shows when it is delivered.',
+  RETIRING: 'The new eSIM is delivered. The old one is being ended.',
+  REPLACED: 'Replaced: the new eSIM is delivered.',
+  REFUSED: 'Refused: nothing was changed.',
+};
+
+/** On the page of an eSIM: what a replacement costs, until when, and the button. */
+export function ReplacementSection({ esimId }: { readonly esimId: string }) {
+  const query = useRead('/api/esim/{esimId}/replacement-terms', { path: { esimId } });
+  return (
+    <QuerySection title="Replacement" query={query} rows={2}>
+      {(terms) =>
+        terms.replaceable ? (
+          <Offer {...terms} />
+        ) : (
+          <Text c="dimmed">Cannot be replaced: {terms.refusal === null ? '' : REFUSALS[terms.refusal]}.</Text>
+        )
+      }
+    </QuerySection>
+  );
+}
+
+function Offer({ esimId, price, fullPrice, currency, replaceableUntil }: Terms) {
+  const { may } = useMembership();
+  const once = useOnce<object>();
+  const replace = async () => {
+    const { state } = await once.send({}, (key, body) =>
+      dataOf(
+        api.POST('/api/esim/{esimId}/replacements', {
+          params: { path: { esimId }, header: { 'Idempotency-Key': key } },
+          body,
+        }),
+      ),
+    );
+    notifications.show({ message: NEWS[state], color: state === 'REPLACED' ? 'green' : 'blue' });
+  };
+  const paid = price === 0 ? 'Nothing' : `${formatAmount(price, currency)}, from your wallet`;
+  return (
+    <Stack>
+      <Facts
+        of={{
+          'You pay': paid,
+          'Paid at first': formatAmount(fullPrice, currency),
+          'Can be replaced until': replaceableUntil !== null && <Moment at={replaceableUntil} />,
+        }}
+      />
+      {may('purchase') && (
+        <Group>
+          <ConfirmButton
+            label="Replace this eSIM"
+            title="Replace this eSIM"
+            confirmLabel="Replace it"
+            act={replace}
+          >
+            <Text size="sm">
+              The supplier says whether it was deleted from its phone. Then the same package is bought again,
+              and the old eSIM is ended. You pay: {paid}. If the eSIM is still on a phone and does not work,
+              our people decide. This cannot be undone.
+            </Text>
+          </ConfirmButton>
+        </Group>
+      )}
+    </Stack>
+  );
+}

@@ -1,0 +1,40 @@
+/** What operators decide about replacements of eSIMs that the supplier does not decide. */
+import type { WorldDb } from '../../platform/database/tables.ts';
+import { beginOrdering, recordReplaced, refuseReplacement } from '../../purchases/store/replacements.ts';
+import { newPendingMessages } from '../../webhooks/store/messages.ts';
+import type { Ended } from '../rules.ts';
+import { formatMoney } from './dispute-settlement.ts';
+import type { ActionSubject } from './subject.ts';
+import type { ActionRow } from './tables.ts';
+
+const openOf = ({ facts, transactionId }: ActionSubject) =>
+  facts.replacement && { id: facts.replacement.replacementId, transaction_id: transactionId };
+
+/** The new eSIM is bought; or, where it is delivered, the old one is ended on the word of a person. */
+export async function grantReplacement(
+  trx: WorldDb,
+  _action: ActionRow,
+  subject: ActionSubject,
+): Promise<Ended> {
+  const open = openOf(subject);
+  const { replacement } = subject.facts;
+  if (!open || !replacement) return { refusal: 'DOES_NOT_FIT' };
+  if (replacement.isDelivered) {
+    // The caller collects the pending messages of this purchase.
+    const ended = await recordReplaced(trx, open, newPendingMessages());
+    return ended ? { did: 'replaced: the old eSIM is ended here' } : { refusal: 'DOES_NOT_FIT' };
+  }
+  if (!(await beginOrdering(trx, open, 'operator'))) return { refusal: 'DOES_NOT_FIT' };
+  return { did: `the replacement is granted; the house pays ${formatMoney(replacement)} of it` };
+}
+
+export async function refuseReplacementByHand(
+  trx: WorldDb,
+  _action: ActionRow,
+  subject: ActionSubject,
+): Promise<Ended> {
+  const open = openOf(subject);
+  return open && (await refuseReplacement(trx, open, 'REFUSED_BY_OPERATOR'))
+    ? { did: 'the replacement is refused; nothing was changed' }
+    : { refusal: 'DOES_NOT_FIT' };
+}
