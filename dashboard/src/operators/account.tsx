@@ -43,13 +43,13 @@ export function AccountPage() {
             )}
             <WhoItIs of={of} />
             <WhatItHas of={of} />
+            <WalletByHand of={of} />
             <Notes accountId={of.accountId} />
             {may('pricing') && <PriceRules accountId={of.accountId} />}
             <Members accountId={of.accountId} />
             <Keys accountId={of.accountId} />
             <Endpoints accountId={of.accountId} />
             <UndeliveredMessages accountId={of.accountId} />
-            <WalletByHand of={of} />
             <Transactions accountId={of.accountId} />
             <AccountPapers accountId={of.accountId} />
           </>

@@ -23,26 +23,32 @@ interface ChartDay {
   readonly balance: number;
 }
 
+const LEAST_DAYS = 7;
+
 /** Each day of the range once, also those on which nothing was sold. */
 function daysOf(
   { from, to }: { readonly from: string; readonly to: string },
   sales: readonly Sale[],
   balances: readonly Balance[],
 ): ChartDay[] {
-  const sales_ = Map.groupBy(sales, ({ day }) => day);
+  const salesOf = Map.groupBy(sales, ({ day }) => day);
   const balanceOf = new Map(balances.map(({ day, balance }) => [day, balance]));
   const days: ChartDay[] = [];
   const last = dayOf(Math.min(Date.parse(to), Date.now()));
   for (let at = Date.parse(from); dayOf(at) <= last; at += DAY_MS) {
     const day = dayOf(at);
-    const own = sales_.get(day) ?? [];
+    const own = salesOf.get(day) ?? [];
     const sum = (of: (one: Sale) => number) => own.reduce((all, one) => all + of(one), 0);
     days.push({
       ...{ day, sold: sum(({ sold }) => sold), givenBack: -sum(({ corrected }) => corrected) },
       ...{ margin: sum(({ margin }) => margin), balance: balanceOf.get(day) ?? 0 },
     });
   }
-  return days;
+  // A chart of a young book begins where the book does, with a week at least.
+  const began = days.findIndex(
+    ({ sold, givenBack, margin, balance }) => sold || givenBack || margin || balance,
+  );
+  return began === -1 ? days : days.slice(Math.max(0, Math.min(began - 1, days.length - LEAST_DAYS)));
 }
 
 export function BookCharts({
