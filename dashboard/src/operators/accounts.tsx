@@ -1,4 +1,4 @@
-import { Group } from '@mantine/core';
+import { Group, SimpleGrid } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { listAccountsPlan, listedAccountCurrency } from 'simway-client/generated/ops-lists.ts';
 import { ops } from '../api/client.ts';
@@ -59,7 +59,7 @@ export function AccountsPage() {
         </Group>
       }
     >
-      <Group align="end" role="search" aria-label="Find accounts">
+      <SimpleGrid cols={{ base: 2, sm: 3, lg: 5 }} spacing="sm" role="search" aria-label="Find accounts">
         <SearchField
           label="Find"
           placeholder="Id, name or e-mail address"
@@ -91,7 +91,7 @@ export function AccountsPage() {
           value={filters.type}
           onChange={(type) => show({ type })}
         />
-      </Group>
+      </SimpleGrid>
       <PagedRows
         countsNone
         query={accounts}

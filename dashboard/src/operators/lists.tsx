@@ -1,5 +1,5 @@
 /** Purchases, fundings and eSIMs of all accounts, with filters, columns and a file of what is shown. */
-import { Group, TextInput } from '@mantine/core';
+import { Group, SimpleGrid, TextInput } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import {
@@ -176,7 +176,7 @@ function ListPage<T>({
         </Group>
       }
     >
-      <Group align="end" role="search" aria-label={`Filter ${title}`}>
+      <SimpleGrid cols={{ base: 2, sm: 3, lg: 5 }} spacing="sm" role="search" aria-label={`Filter ${title}`}>
         {children}
         <TextFilter
           label="Account"
@@ -185,7 +185,7 @@ function ListPage<T>({
           onSearch={(accountId) => onShow({ accountId })}
         />
         <DayRange of={search} onChange={(days) => onShow({ ...days })} />
-      </Group>
+      </SimpleGrid>
       <CursorList
         query={query}
         label={title}
