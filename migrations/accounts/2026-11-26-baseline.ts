@@ -4,6 +4,7 @@
  */
 import { sql, type Kysely } from 'kysely';
 import { accounts } from './baseline/accounts.ts';
+import { notes } from './baseline/notes.ts';
 import { people } from './baseline/people.ts';
 import { members, users } from './baseline/users.ts';
 import { roleOf, sharedWithWorlds } from './baseline/worlds.ts';
@@ -14,6 +15,7 @@ const everything = () => sql`
   ${users()}
   ${members()}
   ${people()}
+  ${notes()}
   ${roleOf('simway_test')}
   ${roleOf('simway_live')}
   ${sharedWithWorlds()}

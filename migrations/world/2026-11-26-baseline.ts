@@ -21,6 +21,7 @@ import { purchaseFunctions } from './baseline/purchase-functions.ts';
 import { idempotency, purchases } from './baseline/purchases.ts';
 import { reconciliation } from './baseline/reconciliation.ts';
 import { supplierOrders } from './baseline/supplier-orders.ts';
+import { walletAdjustments } from './baseline/wallet-adjustments.ts';
 import { walletEntries } from './baseline/wallet-entries.ts';
 import { webhooks } from './baseline/webhooks.ts';
 import { replacements } from './baseline/replacements.ts';
@@ -34,6 +35,7 @@ const everything = (world: World) => sql`
   ${prices(world)}
   ${ledger(world)}
   ${walletEntries(world)}
+  ${walletAdjustments(world)}
   ${billing(world)}
   ${purchases(world)}
   ${supplierOrders(world)}

@@ -71,6 +71,9 @@ const WHO_IS_TOLD = {
   'account.change': ({ disabled }) =>
     disabled === 'false → true' ? { kind: 'account-disabled', tells: 'owners' } : undefined,
   'wallet.fund': NOBODY,
+  'wallet.ask-adjustment': NOBODY,
+  'wallet.adjust': NOBODY,
+  'wallet.decline-adjustment': NOBODY,
   'esim.read-install': NOBODY,
   'rate.set': NOBODY,
   'rate.propose': NOBODY,
@@ -93,6 +96,7 @@ const WHO_IS_TOLD = {
   'month.withdraw-close': NOBODY,
   'month.close': NOBODY,
   'invoice.correct': NOBODY,
+  'list.export': NOBODY,
   'alert-channel.create': NOBODY,
   'alert-channel.remove': NOBODY,
 } as const satisfies Record<string, ((detail: AuditFacts) => Rule | undefined) | undefined>;

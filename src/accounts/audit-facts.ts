@@ -50,7 +50,7 @@ export const AUDIT_FACTS = {
   userMarkupBps: 'markup for consumers',
   wanted: 'wanted to',
   websiteUrl: 'website',
-  which: 'sessions',
+  which: 'which',
 } as const;
 
 export type AuditFacts = { readonly [Name in keyof typeof AUDIT_FACTS]?: unknown };

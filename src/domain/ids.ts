@@ -16,6 +16,7 @@ const PREFIXES = {
   user: 'user-',
   invitation: 'inv-',
   channel: 'channel-',
+  adjustment: 'adjust-',
 } as const;
 
 export type IdKind = keyof typeof PREFIXES;

@@ -9,7 +9,7 @@ export type Role = (typeof ROLES)[number];
 
 /** What routes require; `words` are for refusals and the documentation. */
 const PERMISSION_TABLE = {
-  see: { roles: ROLES, words: 'view stuck items, purchases and operator actions' },
+  see: { roles: ROLES, words: 'view stuck items, purchases, lists and operator actions; write notes' },
   // Stryker disable next-line StringLiteral: every role may, so no refusal contains it
   action: { roles: ROLES, words: 'take an operator action' },
   replay: {
@@ -24,6 +24,7 @@ const PERMISSION_TABLE = {
     roles: ['FINANCE'],
     words: 'close months, correct invoices, set the company’s details and taxes',
   },
+  wallets: { roles: ['FINANCE'], words: 'fund, credit and debit wallets by hand' },
   alerts: { roles: ['ADMIN'], words: 'set where alerts are sent' },
   people: { roles: ['ADMIN'], words: 'manage people' },
   accounts: { roles: ['FINANCE', 'ADMIN'], words: 'change accounts' },
@@ -42,6 +43,7 @@ const WITH_SECOND_FACTOR: readonly Permission[] = [
   'approve',
   'pricing',
   'closing',
+  'wallets',
   'people',
   'accounts',
 ];

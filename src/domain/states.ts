@@ -204,6 +204,10 @@ export const LEDGER_OPERATIONS = [
   'dispute-settled',
   'reversal-settled',
   'return',
+  'funded-by-hand',
+  'credited-by-hand',
+  'funding-corrected',
+  'credit-corrected',
 ] as const;
 
 /**

@@ -60,9 +60,14 @@ export function explainEntry(given: ExplainedEntry): string {
     case 'DISPUTE':
       return explainDispute(entry);
     case 'ADJUSTMENT':
-      return 'Adjustment of the balance';
+      return CORRECTION_WORDS[entry.ledgerKind] ?? 'Adjustment of the balance';
   }
 }
+
+const CORRECTION_WORDS: Readonly<Record<string, string | undefined>> = {
+  'funding-corrected': 'Correction of a funding that we recorded',
+  'credit-corrected': 'Correction of a credit from us',
+};
 
 const HOLD_WORDS: Readonly<Record<HoldStatus, string>> = {
   HELD: 'On hold for',
@@ -80,6 +85,7 @@ function explainDispute({ ledgerKind, isGain, packageName, isFunding }: Explaine
 /** Payments for a purchase that could not use them stay in the wallet. */
 function explainFunding({ ledgerKind, packageName, isFunding }: ExplainedEntry): string {
   if (ledgerKind === 'fund') return 'Wallet funded by us';
+  if (ledgerKind === 'funded-by-hand') return 'Wallet funded outside the gateway, recorded by us';
   if (isFunding || packageName === null) return 'Wallet funded';
   return `${PAYMENT_WORDS[ledgerKind] ?? 'Payment'} for ${packageName}, kept in the wallet`;
 }

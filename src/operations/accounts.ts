@@ -2,7 +2,12 @@
 import { limitRemovals, type RemovalDeps } from '../accounts/operators/removals.ts';
 import { changeAccountTerms, type ChangeAccountTerms } from '../accounts/manage-accounts.ts';
 import { findAccountRow, listKeys } from '../accounts/store/accounts.ts';
-import { countAccess, listAccountRows, listMemberSignIns } from '../accounts/store/find-accounts.ts';
+import {
+  countAccess,
+  listAccountRows,
+  listMemberSignIns,
+  type AccountFilters,
+} from '../accounts/store/find-accounts.ts';
 import type { Environment } from '../domain/account.ts';
 import type { Session } from '../domain/callers.ts';
 import { DomainError } from '../domain/errors.ts';
@@ -10,6 +15,7 @@ import type { PageQuery } from '../domain/page.ts';
 import { findWallet } from '../ledger/store/ledger.ts';
 import type { AccountsDb, WorldDb } from '../platform/database/tables.ts';
 import { isOwnTransaction, readTransactions } from '../purchases/store/list-transactions.ts';
+import { MAX_FILE_LINES, recordFile } from './lists.ts';
 import {
   countOpen,
   findOwn,
@@ -40,10 +46,7 @@ interface CursorQuery {
 export const MAX_LISTED_ENDPOINTS = 100;
 
 /** One page, the newest first. The balance is zero where the account has no wallet here yet. */
-export async function listAccounts(
-  { accounts, db }: Rows,
-  query: PageQuery & { readonly text?: string | undefined },
-) {
+export async function listAccounts({ accounts, db }: Rows, query: PageQuery & AccountFilters) {
   const found = await listAccountRows(accounts, query);
   const balances = await readBalances(
     db,
@@ -54,6 +57,17 @@ export async function listAccounts(
     balance: balances.get(account.id) ?? { amountMinor: 0n, currency: account.currency },
   }));
   return { ...found, items };
+}
+
+/** The newest MAX_FILE_LINES of them, for a file; on record under who asked. */
+export async function exportAccounts(
+  deps: Rows,
+  { person }: Pick<Session, 'person'>,
+  filters: AccountFilters,
+) {
+  const { items } = await listAccounts(deps, { ...filters, page: 1, limit: MAX_FILE_LINES });
+  await recordFile(deps.db, person.email, { name: 'accounts', lines: items.length });
+  return items;
 }
 
 /** Its terms, its wallet and how much it has here. NOT_FOUND. */

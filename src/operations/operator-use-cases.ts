@@ -8,6 +8,7 @@ import type { Bound } from '../platform/bind.ts';
 import type { RequestContext } from '../platform/telemetry/subject.ts';
 import {
   changeAccount,
+  exportAccounts,
   listAccountEndpoints,
   listAccountKeys,
   listAccountMembers,
@@ -28,15 +29,24 @@ import {
   stopBatchRepair,
   type BatchRepairDeps,
 } from './batch-repairs.ts';
+import { exportLines, listLines } from './lists.ts';
+import { listNotes, writeNote } from './notes.ts';
 import { requireAsker, requireRole } from './permissions.ts';
 import { dismissEvent, replay } from './replay.ts';
 import { search } from './search.ts';
 import type { StuckFilter } from './stuck-rules.ts';
 import { findOwners } from './store/stuck.ts';
 import { findStuck } from './stuck.ts';
+import {
+  askForAdjustment,
+  confirmAdjustment,
+  declineAdjustment,
+  listAdjustments,
+  type AdjustmentDeps,
+} from './wallet-adjustments.ts';
 import { purchaseTimeline } from './timeline.ts';
 
-type OperatorDeps = AccountDeps & BatchRepairDeps;
+type OperatorDeps = AccountDeps & BatchRepairDeps & AdjustmentDeps;
 
 /** Bound to their dependencies in app/composition. */
 export const operatorUseCases = {
@@ -59,6 +69,7 @@ export const operatorUseCases = {
   readBatchRepair,
   listBatchRepairs,
   listAccounts,
+  exportAccounts,
   readAccount,
   listAccountTransactions,
   listAccountMembers,
@@ -66,6 +77,14 @@ export const operatorUseCases = {
   listAccountEndpoints,
   listUndeliveredMessages,
   changeAccount,
+  askForAdjustment,
+  confirmAdjustment,
+  declineAdjustment,
+  listAdjustments,
+  listNotes,
+  writeNote,
+  listLines,
+  exportLines,
   readAudit: ({ accounts, db }: OperatorDeps, query: AuditQuery) => readAuditLog({ accounts, db }, query),
   search: (deps: OperatorDeps, { person }: Session, text: string) => search(deps, text, person.role),
 };

@@ -14,6 +14,7 @@ import {
   readSales,
   readTransaction,
   readWaiting as findWaiting,
+  readWalletDays,
   type Sales,
 } from './store/ledger.ts';
 import type { Slice } from './store/lines.ts';
@@ -25,7 +26,8 @@ export type TrialBalance = Awaited<ReturnType<typeof readTrialBalance>>;
 export type Daily = Awaited<ReturnType<typeof readDaily>>;
 export type ByMerchant = Awaited<ReturnType<typeof readByMerchant>>;
 export type Waiting = Awaited<ReturnType<typeof readWaiting>>;
-export type Report = TrialBalance | Daily | ByMerchant | Waiting;
+export type Balances = Awaited<ReturnType<typeof readWalletBalances>>;
+export type Report = TrialBalance | Daily | ByMerchant | Waiting | Balances;
 
 /** As it is now, or was at `before`. */
 export async function readTrialBalance({ db }: BooksDeps, before?: Date) {
@@ -64,6 +66,11 @@ export async function readByMerchant({ db }: BooksDeps, range: Slice) {
 
 export async function readWaiting({ db }: BooksDeps) {
   return { report: 'waiting' as const, lines: await findWaiting(db) };
+}
+
+/** Day by day until today; none of days to come. */
+export async function readWalletBalances({ db }: BooksDeps, range: Slice) {
+  return { report: 'balances' as const, lines: await readWalletDays(db, range) };
 }
 
 /** RFC 4180. */
@@ -146,6 +153,8 @@ export function toTable(report: Report) {
       return tableOf(MERCHANT_COLUMNS, report.lines);
     case 'waiting':
       return tableOf(WAITING_COLUMNS, report.lines);
+    case 'balances':
+      return tableOf(BALANCE_COLUMNS, report.lines);
   }
 }
 
@@ -191,6 +200,13 @@ const WAITING_COLUMNS: Columns<Waiting['lines'][number]> = {
   amount: formatAmount,
   items: (line) => String(line.items),
   oldest_at: (line) => line.oldestAt.toISOString(),
+};
+
+const BALANCE_COLUMNS: Columns<Balances['lines'][number]> = {
+  day: (line) => line.day,
+  currency: (line) => line.currency,
+  balance: (line) => formatMinor(line.balanceMinor),
+  owed: (line) => formatMinor(line.owedMinor),
 };
 
 /** Of accounts newest first, of a purchase in the order of booking, by any id that leads to it. NOT_FOUND. */

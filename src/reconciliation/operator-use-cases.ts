@@ -2,7 +2,14 @@
 import type { Bound, Guarded } from '../platform/bind.ts';
 import { MAX_REASON_CHARACTERS, MIN_REASON_CHARACTERS } from '../domain/reasons.ts';
 import type { StuckDeps } from '../operations/stuck.ts';
-import { readByMerchant, readDaily, readLedger, readTrialBalance, readWaiting } from './books.ts';
+import {
+  readByMerchant,
+  readDaily,
+  readLedger,
+  readTrialBalance,
+  readWaiting,
+  readWalletBalances,
+} from './books.ts';
 import { createOverview } from './overview.ts';
 import type { Session } from '../domain/callers.ts';
 import { DomainError } from '../domain/errors.ts';
@@ -45,6 +52,7 @@ export const reconciliationUseCases = {
   reconcile,
   readLedger,
   readTrialBalance,
+  readWalletBalances,
   readDaily,
   readByMerchant,
   readWaiting,

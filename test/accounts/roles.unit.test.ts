@@ -33,6 +33,7 @@ const PERMISSIONS_OF: Record<Role, readonly Permission[]> = {
     'pricing',
     'books',
     'closing',
+    'wallets',
     'accounts',
     'audit',
   ],

@@ -26,7 +26,11 @@ const { browser, stack, account, ada, openAs, open, makeStuck } = await startFin
 const BADGE = 'Test: no real money';
 
 /** Those of finance that need no id. */
-const PAGES = [...listedPaths('operators').filter((path) => path !== '/people'), '/books?book=daily'];
+const PAGES = [
+  ...listedPaths('operators').filter((path) => path !== '/people'),
+  '/books?book=daily',
+  '/books?book=charts',
+];
 
 /** Asked for again, it is the same batch repair. */
 const REPAIR_KEY = crypto.randomUUID();

@@ -55,7 +55,7 @@ describe('can be read by', () => {
 
   it.each([
     ...listedPaths('operators').filter((path) => path !== '/people'),
-    ...['daily', 'merchants', 'waiting'].map((book) => `/books?book=${book}`),
+    ...['charts', 'daily', 'merchants', 'waiting'].map((book) => `/books?book=${book}`),
     `/accounts/${owner.accountId}`,
     ...operatorPaths,
     ...merchantPaths.filter((path) => path.startsWith('/purchases/')),

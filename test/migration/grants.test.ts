@@ -107,6 +107,7 @@ const WORLD = [
   'supplier_balances: DELETE, INSERT, SELECT',
   'supplier_events: DELETE, INSERT, SELECT, UPDATE',
   'supplier_orders: INSERT, SELECT, UPDATE(attempts cancel_send_before cancel_settles_after closed_at delivered_package_code delivered_volume_bytes earlier_settles_after first_sent_at last_sent_at order_no refused_detail refused_reason searched_until send_before settles_after state withdrawing_since)',
+  'wallet_adjustments: INSERT(account_id amount_minor asked_by currency expires_at id kind reason reference), SELECT, UPDATE(decided_at decided_by decision_reason status)',
   'wallet_entries: SELECT',
   'wallets: SELECT, UPDATE(updated_at)',
   'webhook_attempts: INSERT, SELECT',
@@ -128,6 +129,7 @@ const ACCOUNTS = [
   'mail_stops: INSERT, SELECT',
   'mails_to: DELETE, INSERT, SELECT, UPDATE',
   'members: DELETE, INSERT, SELECT, UPDATE(role)',
+  'notes: INSERT, SELECT',
   'operators: INSERT, SELECT, UPDATE(changed_at disabled_at one_time_until role second_factor_waived)',
   'sign_in_failures: DELETE, INSERT, SELECT, UPDATE',
   'sign_ups: DELETE, INSERT, SELECT, UPDATE(wrong_passwords)',
@@ -189,8 +191,9 @@ describe('grants', () => {
       );
       expect(functions).toEqual([
         `book_in_open_month search_path=${schema}, pg_temp false`,
-        `check_and_apply_entries search_path=${schema}, pg_temp false`,
         // They check what they write; no role may write it in another way.
+        `book_wallet_adjustment search_path=${schema}, pg_temp true`,
+        `check_and_apply_entries search_path=${schema}, pg_temp false`,
         `close_month search_path=${schema}, pg_temp true`,
         `give_wallet_its_balance search_path=${schema}, pg_temp false`,
         `issue_invoice search_path=${schema}, pg_temp true`,

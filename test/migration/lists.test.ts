@@ -17,6 +17,7 @@ import * as walletEntries from '../../src/ledger/wallet-entry-rules.ts';
 import * as repairs from '../../src/operations/batch-repair-rules.ts';
 import * as actions from '../../src/operations/rules.ts';
 import * as batches from '../../src/purchases/batches/rules.ts';
+import * as adjustments from '../../src/domain/wallet-adjustments.ts';
 import * as webhooks from '../../src/webhooks/rules.ts';
 import { createTestDatabase } from '../support/world/database.ts';
 
@@ -39,6 +40,7 @@ const MODULES = [
     papers,
     alerts,
     priceRules,
+    adjustments,
   ],
 ];
 const textOf = (members: readonly unknown[]): string => members.map(String).toSorted().join(' ');

@@ -5,6 +5,7 @@
 import { AGENT_FAULTS } from './agent-faults.ts';
 import { BATCH_FAULTS } from './batch-faults.ts';
 import { BILLING_FAULTS } from './billing-faults.ts';
+import { BY_HAND_FAULTS } from './by-hand-faults.ts';
 import { AVAILABILITY_FAULTS } from './availability-faults.ts';
 import { DASHBOARD_FAULTS } from './dashboard-faults.ts';
 import { type Fault, faultsIn } from './fault.ts';
@@ -590,5 +591,6 @@ export const FAULTS: readonly Fault[] = [
   ...BATCH_FAULTS,
   ...OWN_FAULTS,
   ...BILLING_FAULTS,
+  ...BY_HAND_FAULTS,
   ...AVAILABILITY_FAULTS,
 ];

@@ -1,13 +1,13 @@
 import { Alert, Button, Group, NativeSelect, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { notifications } from '@mantine/notifications';
-import { useParams, useNavigate, useSearch } from '@tanstack/react-router';
+import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { changeAccountTermsRequestPlan } from 'simway-client/generated/ops-lists.ts';
 import { ops, readOps, dataOf } from '../api/client.ts';
 import { formatAmount } from '../ui/format.ts';
 import { PageLink, QueryView, Id, Moment, Section, Status, Facts, Page } from '../ui/parts.tsx';
-import { CursorList, amount, PagedRows } from '../ui/rows.tsx';
+import { CursorList, amount } from '../ui/rows.tsx';
 import { useSending } from '../ui/send-form.tsx';
 import { ACCOUNT_TYPES, PLANS } from '../ui/words.ts';
 import { Endpoints, Keys, Members, UndeliveredMessages } from './account-access.tsx';
@@ -25,6 +25,8 @@ import { AccountTerms } from './account-terms.tsx';
 import { reasonError, FormDialog, ReasonField, type Dialog } from './form-dialog.tsx';
 import { PriceRules } from './price-rules.tsx';
 import { SubjectLink } from './links.tsx';
+import { Notes } from './notes.tsx';
+import { WalletByHand } from './wallet-adjustments.tsx';
 
 export function AccountPage() {
   const { id } = useParams({ from: '/operators/$environment/accounts/$id' });
@@ -43,6 +45,8 @@ export function AccountPage() {
             <WhoItIs of={of} />
             <WhatItHas of={of} />
             <AccountTerms of={of} />
+            <WalletByHand of={of} />
+            <Notes accountId={of.accountId} />
             {may('pricing') && <PriceRules accountId={of.accountId} />}
             <Members accountId={of.accountId} />
             <Keys accountId={of.accountId} />
@@ -239,60 +243,5 @@ function ChangeDialog({
   );
 }
 
-const FROM = '/operators/$environment/accounts';
-
-export function AccountsPage() {
-  const { text, page = 1 } = useSearch({ from: FROM });
-  const navigate = useNavigate({ from: FROM });
-  const accounts = useOps('/ops/accounts', { query: { page, limit: 25, text } }, { keepsOld: true });
-  return (
-    <Page title="Accounts" about="Customer accounts, newest first.">
-      <Filter key={text} text={text ?? ''} />
-      <PagedRows
-        countsNone
-        query={accounts}
-        onPage={(next) => void navigate({ search: (old) => ({ ...old, page: next }) })}
-        label="Accounts"
-        empty="No results."
-        columns={{
-          Account: ({ accountId, name }) => <SubjectLink id={accountId}>{name}</SubjectLink>,
-          'E-mail': ({ email }) => <span className="breakable">{email}</span>,
-          Plan: ({ plan }) => PLANS[plan],
-          Status: (account) => <AccountState {...account} />,
-          Balance: amount('balance'),
-          Since: ({ createdAt }) => <Moment at={createdAt} />,
-        }}
-      />
-    </Page>
-  );
-}
-
-function Filter({ text }: { readonly text: string }) {
-  const navigate = useNavigate({ from: FROM });
-  const form = useForm({ initialValues: { text } });
-  return (
-    <form
-      role="search"
-      aria-label="Find accounts"
-      onSubmit={form.onSubmit((values) => {
-        const wanted = values.text.trim();
-        void navigate({ search: wanted === '' ? {} : { text: wanted } });
-      })}
-    >
-      <Group align="flex-end">
-        <TextInput
-          label="Find"
-          placeholder="Id, name or e-mail address"
-          maxLength={254}
-          {...form.getInputProps('text')}
-        />
-        <Button type="submit" variant="default">
-          Show
-        </Button>
-      </Group>
-    </form>
-  );
-}
-
-const AccountState = ({ disabledAt }: Pick<ListedAccount, 'disabledAt'>) =>
+export const AccountState = ({ disabledAt }: Pick<ListedAccount, 'disabledAt'>) =>
   disabledAt === null ? <Status color="green">Active</Status> : <Status color="red">Disabled</Status>;

@@ -20,6 +20,7 @@ import {
   opsQuery,
 } from './place.ts';
 import { SubjectLink } from './links.tsx';
+import { WaitingAdjustments } from './wallet-adjustments.tsx';
 import { ACTIONS, APPROVE, BATCH_ACTIONS, itemsOfRepair } from './words.ts';
 import { EffectSection, reasonError, FormDialog, ReasonField, type Dialog } from './form-dialog.tsx';
 
@@ -38,9 +39,10 @@ function useWaiting() {
   return useReading({
     queryKey: ['ops', environment, 'approvals', withRates],
     queryFn: async () => {
-      const [actions, open, rates, prices, held, rules] = await Promise.all([
+      const [actions, open, byHand, rates, prices, held, rules] = await Promise.all([
         readOps('/ops/actions/pending', { query: { environment } }),
         readOps('/ops/batch-repairs', { query: { environment, open: 'true', limit: 100 } }),
+        readOps('/ops/wallet-adjustments', { query: { environment, status: 'WAITS', limit: 100 } }),
         withRates ? readOps('/ops/rates', { query: { environment } }) : undefined,
         withRates ? readOps('/ops/prices', { query: { environment, limit: 1 } }) : undefined,
         withRates ? readOps('/ops/supplier-prices', { query: { environment } }) : undefined,
@@ -51,7 +53,8 @@ function useWaiting() {
       const repairs = open.items.filter(({ status }) => status === 'WAITS_FOR_APPROVAL');
       const proposed = (prices?.waiting.length ?? 0) + (rules?.pagination.totalItems ?? 0);
       const pricing = proposed + (held?.items.length ?? 0);
-      return { actions: actions.items, repairs, rates: rates?.waiting ?? [], pricing };
+      const rest = { rates: rates?.waiting ?? [], pricing };
+      return { actions: actions.items, repairs, byHand: byHand.items, ...rest };
     },
     ...LIVE,
   });
@@ -64,10 +67,10 @@ export function ApprovalsPage() {
   return (
     <Page
       title="Approvals"
-      about="Actions and batch repairs awaiting second approval, at most 7 days, exchange rates, markups and price rules, at most 24 hours, and prices of the supplier."
+      about="Actions, changes of wallets by hand and batch repairs awaiting second approval, at most 7 days, exchange rates, markups and price rules, at most 24 hours, and prices of the supplier."
     >
       <QueryView query={waiting}>
-        {({ actions, repairs, rates, pricing }) => (
+        {({ actions, repairs, byHand, rates, pricing }) => (
           <>
             <WaitingRates of={rates} />
             {pricing > 0 && (
@@ -79,10 +82,11 @@ export function ApprovalsPage() {
               </Alert>
             )}
             <Repairs of={repairs} />
+            <WaitingAdjustments of={byHand} />
             <Rows
               label="Actions awaiting second approval"
               empty={
-                repairs.length + rates.length + pricing === 0
+                repairs.length + byHand.length + rates.length + pricing === 0
                   ? 'Nothing awaits approval.'
                   : 'No other action awaits approval.'
               }

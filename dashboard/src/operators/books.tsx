@@ -8,6 +8,7 @@ import { DownloadCsv } from '../ui/download-csv.tsx';
 import { DAY_MS, dayOf, formatDay } from '../ui/format.ts';
 import { QueryView, Empty, Moment, Status, ShortId, Page } from '../ui/parts.tsx';
 import { Rows, type Columns, amount } from '../ui/rows.tsx';
+import { BookCharts } from './book-charts.tsx';
 import { Months } from './months.tsx';
 import { useEnvironment, useOps } from './place.ts';
 import { BOOKS, type Book } from './search.ts';
@@ -42,6 +43,7 @@ export function BooksPage() {
       >
         <Tabs.List mb="md">
           <Tabs.Tab value="trial-balance">Trial balance</Tabs.Tab>
+          <Tabs.Tab value="charts">Charts</Tabs.Tab>
           <Tabs.Tab value="daily">By day</Tabs.Tab>
           <Tabs.Tab value="merchants">By merchant</Tabs.Tab>
           <Tabs.Tab value="waiting">Money waiting</Tabs.Tab>
@@ -49,6 +51,10 @@ export function BooksPage() {
         </Tabs.List>
         <Tabs.Panel value="trial-balance">
           <TrialBalance />
+        </Tabs.Panel>
+        <Tabs.Panel value="charts">
+          <DayFields days={days} />
+          <BookCharts days={days} />
         </Tabs.Panel>
         <Tabs.Panel value="daily">
           <DayFields days={days} />
@@ -250,6 +256,7 @@ async function csvOf(book: Report, environment: Environment, days: ShownDays): P
   const ofDays = { ...CSV, params: { query: { environment, ...days } } };
   const { data } = await {
     'trial-balance': () => ops.GET('/ops/books/trial-balance', of),
+    charts: () => ops.GET('/ops/books/balances', ofDays),
     waiting: () => ops.GET('/ops/books/waiting', of),
     daily: () => ops.GET('/ops/books/daily', ofDays),
     merchants: () => ops.GET('/ops/books/merchants', ofDays),

@@ -27,6 +27,7 @@ import {
   PAYMENT_METHODS,
   wordOf,
 } from '../ui/words.ts';
+import { Notes } from './notes.tsx';
 import { ActionsSection } from './actions-section.tsx';
 import {
   operatorQuery,
@@ -75,6 +76,7 @@ function FullTimeline({ of }: { readonly of: PurchaseTimeline }) {
         <GatewaySide of={of} />
         <SupplierSide of={of} />
       </SimpleGrid>
+      {of.purpose !== null && <Notes transactionId={of.transactionId} />}
       {of.disputes.length > 0 && <RowsSection title="Disputes" rows={of.disputes} columns={DISPUTES} />}
       <RowsSection title="Ledger entries" empty="No entries." rows={of.entries} columns={ENTRIES} />
       <RowsSection title="Webhook messages" empty="No messages." rows={of.messages} columns={MESSAGES} />

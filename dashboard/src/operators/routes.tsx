@@ -4,10 +4,13 @@ import {
   IconBook,
   IconBuildingStore,
   IconChecks,
+  IconCash,
   IconCoins,
+  IconDeviceSim,
   IconGitCompare,
   IconHistory,
   IconHome,
+  IconShoppingCart,
   IconTag,
   IconTool,
   IconUsers,
@@ -22,7 +25,10 @@ import {
   auditSearch,
   booksSearch,
   differenceSearch,
+  esimsSearch,
+  fundingsSearch,
   pageSearch,
+  purchasesSearch,
   ratesSearch,
   repairSearch,
   stuckSearch,
@@ -74,6 +80,18 @@ export const operatorRoutes = [
       validateSearch: repairSearch,
     }),
     page('/repairs/$repairId', () => import('./batch-repair.tsx'), 'BatchRepairPage'),
+    page('/purchases', () => import('./lists.tsx'), 'PurchasesPage', {
+      staticData: { operatorsPage: { label: 'Purchases', icon: IconShoppingCart } },
+      validateSearch: purchasesSearch,
+    }),
+    page('/fundings', () => import('./lists.tsx'), 'FundingsPage', {
+      staticData: { operatorsPage: { label: 'Fundings', icon: IconCash } },
+      validateSearch: fundingsSearch,
+    }),
+    page('/esims', () => import('./lists.tsx'), 'EsimsPage', {
+      staticData: { operatorsPage: { label: 'eSIMs', icon: IconDeviceSim } },
+      validateSearch: esimsSearch,
+    }),
     page('/purchases/$id', () => import('./purchase.tsx'), 'PurchasePage'),
     page('/approvals', () => import('./approvals.tsx'), 'ApprovalsPage', {
       staticData: { operatorsPage: { label: 'Approvals', icon: IconChecks } },
@@ -93,7 +111,7 @@ export const operatorRoutes = [
     page('/prices', () => import('./prices.tsx'), 'PricesPage', {
       staticData: { operatorsPage: { label: 'Prices', icon: IconTag, needs: 'pricing' } },
     }),
-    page('/accounts', () => import('./account.tsx'), 'AccountsPage', {
+    page('/accounts', () => import('./accounts.tsx'), 'AccountsPage', {
       staticData: { operatorsPage: { label: 'Accounts', icon: IconBuildingStore } },
       validateSearch: accountsSearch,
     }),

@@ -1,5 +1,14 @@
 import {
+  listAccountsDisabled,
+  listAccountsPlan,
+  listAccountsType,
   listDifferencesKind,
+  listEsimLinesStatus,
+  listFundingLinesPaymentMethod,
+  listFundingLinesStatus,
+  listPurchaseLinesPackageType,
+  listPurchaseLinesPaymentMethod,
+  listPurchaseLinesStatus,
   listedAccountCurrency,
   listStuckClass,
 } from 'simway-client/generated/ops-lists.ts';
@@ -44,18 +53,60 @@ export const repairSearch = searchOf({
 
 export const differenceSearch = searchOf({ ...PAGE, id: digitsIn, kind: oneOf(listDifferencesKind) });
 
-export const BOOKS = ['trial-balance', 'daily', 'merchants', 'waiting', 'months'] as const;
+export const BOOKS = ['trial-balance', 'charts', 'daily', 'merchants', 'waiting', 'months'] as const;
 export type Book = (typeof BOOKS)[number];
 
 /** Days of the books: UTC. */
-export const booksSearch = searchOf({ ...DAYS, book: oneOf(BOOKS) });
+export const booksSearch = searchOf({ ...DAYS, book: oneOf(BOOKS), currency: oneOf(listedAccountCurrency) });
 
 export const pageSearch = searchOf(PAGE);
 
 export const auditSearch = searchOf({ ...DAYS, actor: textIn, action: textIn, subject: textIn });
 export type AuditSearch = ReturnType<typeof auditSearch>;
 
-export const accountsSearch = searchOf({ ...PAGE, text: textIn });
+export const accountsSearch = searchOf({
+  ...PAGE,
+  text: textIn,
+  plan: oneOf(listAccountsPlan),
+  type: oneOf(listAccountsType),
+  currency: oneOf(listedAccountCurrency),
+  disabled: (value) => oneOf(listAccountsDisabled)(String(value)),
+});
+
+const accountIn = (value: unknown): string | undefined =>
+  /^acc-[0-9a-f]{32}$/.test(textIn(value) ?? '') ? textIn(value) : undefined;
+
+/** What the service refuses is dropped: a list is shown in any case. */
+const matching =
+  (pattern: RegExp) =>
+  (value: unknown): string | undefined =>
+    pattern.test(textIn(value) ?? '') ? textIn(value) : undefined;
+const LIST = { ...DAYS, accountId: accountIn };
+const OF_PACKAGE = { packageCode: matching(/^.{1,100}$/), country: matching(/^[A-Z]{2}$/) };
+const REFERENCE = { reference: matching(/^.{1,100}$/) };
+
+export const purchasesSearch = searchOf({
+  ...LIST,
+  ...OF_PACKAGE,
+  ...REFERENCE,
+  status: oneOf(listPurchaseLinesStatus),
+  packageType: oneOf(listPurchaseLinesPackageType),
+  paymentMethod: oneOf(listPurchaseLinesPaymentMethod),
+});
+
+export const fundingsSearch = searchOf({
+  ...LIST,
+  ...REFERENCE,
+  status: oneOf(listFundingLinesStatus),
+  paymentMethod: oneOf(listFundingLinesPaymentMethod),
+});
+
+export const esimsSearch = searchOf({
+  ...LIST,
+  ...OF_PACKAGE,
+  status: oneOf(listEsimLinesStatus),
+  iccid: matching(/^\d{18,22}$/),
+});
 
 export const accountSearch = searchOf({ message: textIn });
 

@@ -78,6 +78,10 @@ export const OPERATIONS: Readonly<Record<Timeline['entries'][number]['operation'
   'dispute-settled': 'Dispute settled',
   'reversal-settled': 'Reversal settled',
   return: 'Returned',
+  'funded-by-hand': 'Wallet funded by hand',
+  'credited-by-hand': 'Wallet credited by hand',
+  'funding-corrected': 'Funding by hand corrected',
+  'credit-corrected': 'Credit by hand corrected',
   OTHER: 'Other',
 };
 

@@ -72,6 +72,7 @@ const indexes = () => sql`
   -- Everything that my-esims filters by: a search reads an account's entries, and rows only for its page.
   create index esims_by_account on esims (account_id, created_at desc, id desc)
     include (status, package_name, iccid, transaction_id);
+  create index esims_by_time on esims (created_at desc);
   create index esims_by_iccid on esims (iccid) where iccid <> '';
   create index esims_by_tran_no on esims (esim_tran_no) where esim_tran_no <> '';
   create index esims_by_order_no on esims (order_no) where order_no <> '';

@@ -39,6 +39,7 @@ const fundings = ({ role }: World) => sql`
     check ((status = 'PENDING') = (closed_at is null))
   );
   create index fundings_by_account on fundings (account_id, created_at desc);
+  create index fundings_by_time on fundings (created_at desc);
   create index fundings_open on fundings (created_at) where status = 'PENDING';
   create index fundings_unpaid on fundings (account_id) where status = 'PENDING';
   create index fundings_flagged on fundings (needs_attention_since) where needs_attention_since is not null;

@@ -56,6 +56,8 @@ const rows = ({ role }: World) => sql`
 
 const indexes = () => sql`
   create index purchases_by_account on purchases (account_id, created_at desc);
+  -- For lists of all accounts.
+  create index purchases_by_time on purchases (created_at desc);
   -- For top destinations, which count all accounts.
   create index purchases_delivered on purchases (created_at) include (package_code) where status = 'SUCCESS';
   create index purchases_open on purchases (created_at) where status in ('PENDING', 'PROCESSING');

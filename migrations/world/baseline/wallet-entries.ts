@@ -35,10 +35,10 @@ export const walletEntries = ({ ownersRights }: World) => sql`
       when ledger_kind = 'hold' then 'HOLD'
       when ledger_kind = 'void' then 'RELEASE'
       when ledger_kind in ('disputed', 'dispute-settled', 'payment-reversed') then 'DISPUTE'
-      when ledger_kind in ('fund', 'marked-paid', 'payment') or ledger_kind like 'payment-%' then 'FUNDING'
+      when ledger_kind in ('fund', 'funded-by-hand', 'marked-paid', 'payment') or ledger_kind like 'payment-%' then 'FUNDING'
       when ledger_kind = 'refund-credited' then 'REFUND'
       when ledger_kind = 'return' then 'RETURN'
-      when ledger_kind = 'credit-wallet' then 'CREDIT'
+      when ledger_kind in ('credit-wallet', 'credited-by-hand') then 'CREDIT'
       when ledger_kind = 'refund-to-source' then 'WITHDRAWAL'
       else 'ADJUSTMENT'
     end

@@ -1,6 +1,7 @@
 /** What an operator finds accounts, keys, people and requests by. No hash is selected. */
 import { sql } from 'kysely';
-import type { Environment } from '../../domain/account.ts';
+import type { AccountType, Environment, Plan } from '../../domain/account.ts';
+import type { AccountCurrency } from '../../domain/money.ts';
 import type { Page, PageQuery } from '../../domain/page.ts';
 import { containing, spells } from '../../platform/database/like.ts';
 import { readPage } from '../../platform/database/page.ts';
@@ -31,14 +32,28 @@ function matching(db: AccountsDb, text: string | undefined) {
   );
 }
 
+export interface AccountFilters {
+  readonly text?: string | undefined;
+  readonly plan?: Plan | undefined;
+  readonly type?: AccountType | undefined;
+  readonly currency?: AccountCurrency | undefined;
+  readonly disabled?: boolean | undefined;
+}
+
+type AccountListQuery = PageQuery & AccountFilters;
+
 /** One page, the newest first. */
 export async function listAccountRows(
   db: AccountsDb,
-  { text, ...query }: PageQuery & { readonly text?: string | undefined },
+  { text, plan, type, currency, disabled, page, limit }: AccountListQuery,
 ): Promise<Page<FoundAccount>> {
-  const rows = matching(db, text).selectAll().orderBy('created_at', 'desc').orderBy('id');
-  const page = await readPage(rows, query);
-  return { ...page, items: page.items.map(toFoundAccount) };
+  let rows = matching(db, text).selectAll();
+  if (plan !== undefined) rows = rows.where('plan', '=', plan);
+  if (type !== undefined) rows = rows.where('type', '=', type);
+  if (currency !== undefined) rows = rows.where('currency', '=', currency);
+  if (disabled !== undefined) rows = rows.where('disabled_at', disabled ? 'is not' : 'is', null);
+  const found = await readPage(rows.orderBy('created_at', 'desc').orderBy('id'), { page, limit });
+  return { ...found, items: found.items.map(toFoundAccount) };
 }
 
 export async function readAccountNames(

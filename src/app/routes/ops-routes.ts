@@ -9,6 +9,9 @@ import { rateRoutes } from '../../catalogue/http/rates.ts';
 import { accountsRoutes } from '../../operations/http/accounts.ts';
 import { actionRoutes } from '../../operations/http/actions.ts';
 import { alertRoutes } from '../../operations/http/alerts.ts';
+import { listRoutes } from '../../operations/http/lists.ts';
+import { noteRoutes } from '../../operations/http/notes.ts';
+import { walletAdjustmentRoutes } from '../../operations/http/wallet-adjustments.ts';
 import { auditRoutes } from '../../operations/http/audit.ts';
 import { batchRepairRoutes } from '../../operations/http/batch-repairs.ts';
 import { operatorSearchRoutes, purchaseRoutes } from '../../operations/http/purchases.ts';
@@ -38,6 +41,9 @@ const TAGS = [
   { name: 'Months and papers', description: 'Closing months, invoices, statements and receipts' },
   { name: 'Rates and prices', description: 'What packages are sold at' },
   { name: 'Accounts', description: 'Who buys here' },
+  { name: 'Lists', description: 'Purchases, fundings and eSIMs of all accounts' },
+  { name: 'Notes', description: 'What operators note about accounts and purchases' },
+  { name: 'Wallets by hand', description: 'Fundings, credits and corrections by two people' },
   { name: 'Alerts', description: 'What is wrong, who is told, and what can be delivered' },
   { name: 'Audit', description: 'Who did what' },
 ];
@@ -76,6 +82,9 @@ export function opsRoutes({ version }: { readonly version: string }): readonly R
     ...within('reconciliation', overviewRoutes),
     ...within('operations', operatorSearchRoutes),
     ...within('operations', accountsRoutes),
+    ...within('operations', walletAdjustmentRoutes),
+    ...within('operations', listRoutes),
+    ...within('operations', noteRoutes),
     ...within('operations', auditRoutes),
     ...within('alerts', alertRoutes),
     documentRoute,

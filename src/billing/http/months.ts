@@ -122,7 +122,10 @@ const billingSchema = dataObject('AccountBilling', {
 });
 
 const taxBody = namedObject('AccountTaxRequest', {
-  taxRateBps: taxRateField.nullable().describe('In hundredths of a percent; null: the company’s rate counts'),
+  taxRateBps: taxRateField.nullable().meta({
+    type: ['integer', 'null'],
+    description: 'In hundredths of a percent; null: the company’s rate counts',
+  }),
   reason: reasonField('A buyer abroad'),
 });
 

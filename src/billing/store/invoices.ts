@@ -33,13 +33,14 @@ async function sumUninvoiced(trx: WorldDb, month: Month): Promise<Sold[]> {
     readonly gross: bigint;
   }>`
     with sold as (
-      select coalesce(p.account_id, f.account_id) as account_id, e.currency, t.kind as ledger_kind, p.package_type, p.package_name,
+      select coalesce(p.account_id, f.account_id, w.account_id) as account_id, e.currency, t.kind as ledger_kind, p.package_type, p.package_name,
              count(*)::int4 as quantity, sum(e.amount_minor)::int8 as gross
         from ledger_transactions t
         join ledger_entries e on e.ledger_transaction_id = t.id
         join ledger_accounts a on a.id = e.ledger_account_id and a.kind = 'revenue'
         left join purchases p on p.transaction_id = t.transaction_id
         left join fundings f on f.transaction_id = t.transaction_id
+        left join wallet_adjustments w on w.ledger_transaction_id = t.id
        where t.created_at >= ${from} and t.created_at < ${to}
        group by 1, 2, 3, 4, 5
     )

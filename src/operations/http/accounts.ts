@@ -15,7 +15,11 @@ import {
   count,
   namedObject,
   dataObject,
+  answer,
+  CSV,
+  csvAnswer,
 } from '../../platform/http/answer-fields.ts';
+import { columnsOf, csvLines } from '../../platform/http/csv-lines.ts';
 import {
   amountField,
   choiceField,
@@ -33,10 +37,12 @@ import {
   pageSchema,
   presentPage,
 } from '../../platform/http/page.ts';
+import { presenter } from '../../platform/http/present.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { TRANSACTION_TYPES } from '../../purchases/store/list-transactions.ts';
 import { DISABLED_REASONS, MESSAGE_STATUSES } from '../../webhooks/rules.ts';
 import { MAX_LISTED_ENDPOINTS } from '../accounts.ts';
+import { MAX_FILE_LINES } from '../lists.ts';
 import type { OperatorCases } from '../operator-use-cases.ts';
 import { MAX_ATTEMPTS } from '../store/accounts.ts';
 
@@ -50,6 +56,12 @@ const accountRoutes = operatorRoutes<OperatorCases>('Accounts', {
 const accountsQuery = z.object({
   ...environmentField,
   ...pageFields,
+  plan: choiceField(PLANS, { description: 'Only on this plan' }).optional(),
+  type: choiceField(ACCOUNT_TYPES, { description: 'Only of this type' }).optional(),
+  currency: choiceField(ACCOUNT_CURRENCIES, { description: 'Only with a wallet in it' }).optional(),
+  disabled: choiceField(['true', 'false'], { description: 'Only disabled ones, or only those that work' })
+    .transform((text) => text === 'true')
+    .optional(),
   text: textField({
     max: MAX_EMAIL_CHARACTERS,
     description: 'An id, or a part of the name, of the e-mail address of the account or of a member’s',
@@ -166,6 +178,9 @@ const listed = z.object({
 });
 
 const accountPageSchema = pageSchema(listed.meta({ id: 'ListedAccount' }), 'AccountPage');
+const presentPageOf = presenter(accountPageSchema);
+/** In a file each field is one cell. */
+const accountLine = listed.omit({ returns: true });
 
 const accountSchema = dataObject('AccountOverview', {
   ...listed.shape,
@@ -263,13 +278,26 @@ export const accountsRoutes: readonly Route<OperatorCases>[] = [
   accountRoutes.get(ACCOUNTS, {
     permission: 'see',
     query: accountsQuery,
-    answer: [200, 'One page, newest first', accountPageSchema],
+    answer: {
+      200: {
+        description: 'One page, newest first',
+        schema: accountPageSchema,
+        alsoAs: { [CSV]: text(`The columns ${columnsOf(accountLine)}`) },
+      },
+    },
     operationId: 'listAccounts',
     summary: 'List accounts',
-    description: 'All, or those that `text` finds, with their plan and the balance of their wallet.',
-    async handle({ cases, query: { text, page, limit } }) {
-      const found = await cases.listAccounts({ text, page, limit });
-      return presentPage({ ...found, items: found.items.map(presentAccount) });
+    description:
+      'All, or those that `text` and the other filters find, with their plan and the balance of their wallet. With `Accept: text/csv` a file of the newest ' +
+      `${MAX_FILE_LINES.toLocaleString('en')} that match, which the audit log has.`,
+    async handle({ cases, session, query: { page, limit, ...filters }, visitor }) {
+      if (visitor.preferredType('application/json', CSV) === CSV) {
+        const lines = await cases.exportAccounts(session, filters);
+        return csvAnswer('accounts', csvLines(accountLine, lines.map(presentAccount)));
+      }
+      const found = await cases.listAccounts({ ...filters, page, limit });
+      const data = presentPage({ ...found, items: found.items.map(presentAccount) });
+      return answer(presentPageOf({ success: true, data }));
     },
   }),
   accountRoutes.get(ONE_ACCOUNT, {

@@ -125,6 +125,17 @@ const waitingSchema = dataObject('WaitingMoney', {
   ),
 });
 
+const balancesSchema = dataObject('WalletBalances', {
+  lines: z.array(
+    z.object({
+      day: z.string().meta({ example: '2026-01-31' }),
+      currency,
+      balance: money('What all wallets had at its end'),
+      owed: money('What their accounts owed'),
+    }),
+  ),
+});
+
 const csvSchema = text('RFC 4180, with a heading');
 
 /** A report as JSON, or as CSV where Accept asks for it. */
@@ -231,6 +242,14 @@ export const booksRoutes: readonly Route<ReconciliationCases>[] = [
     summary: 'Read revenue, cost and margin by merchant',
     description: 'By account, currency and package type, with totals by currency.',
     read: (cases, days) => cases.readByMerchant(sliceOf(days)),
+  }),
+  reportRoute('balances', {
+    query: dailyQuery,
+    answer: ['Day by day', balancesSchema],
+    operationId: 'getWalletBalances',
+    summary: 'Read what the wallets had, by day',
+    description: 'At the end of each day (UTC) until today, by currency, with what accounts owed.',
+    read: (cases, days) => cases.readWalletBalances(sliceOf(days)),
   }),
   reportRoute('waiting', {
     query: environmentQuery,

@@ -76,7 +76,7 @@ export function readSales(db: WorldDb, { from, to }: Slice, by: 'day' | 'account
   const [day, accountId] =
     by === 'day'
       ? [sql`to_char(t.created_at at time zone 'UTC', 'YYYY-MM-DD')`, sql`null::text`]
-      : [sql`null::text`, sql`coalesce(p.account_id, f.account_id)`];
+      : [sql`null::text`, sql`coalesce(p.account_id, f.account_id, w.account_id)`];
   return withReadTimeout(db, async (trx) => {
     // A cost is a debit above zero, as USD4 stores it.
     const { rows } = await sql<Omit<Sales, 'costScaled'> & { readonly costScaled: string }>`
@@ -93,6 +93,7 @@ export function readSales(db: WorldDb, { from, to }: Slice, by: 'day' | 'account
           join ledger_accounts a on a.id = e.ledger_account_id and a.kind in ('revenue', 'supplier-cost')
           left join purchases p on p.transaction_id = t.transaction_id
           left join fundings f on f.transaction_id = t.transaction_id
+          left join wallet_adjustments w on w.ledger_transaction_id = t.id
           left join exchange_rates r on r.id = case when p.rate_id ~ '^[0-9]{1,18}$' then p.rate_id::int8 end
          where t.created_at >= ${from} and t.created_at < ${to}
          group by 1, 2, 3, 4
@@ -103,6 +104,45 @@ export function readSales(db: WorldDb, { from, to }: Slice, by: 'day' | 'account
         from sales left join accounts.accounts account on account.id = account_id
        order by day, account_id, sales.currency, package_type`.execute(trx);
     return rows.map((row) => ({ ...row, costScaled: BigInt(row.costScaled) }));
+  });
+}
+
+/** What the wallets of a currency had, and what their accounts owed, at the end of a day. */
+export interface WalletDay {
+  /** UTC, `2026-11-21`. */
+  readonly day: string;
+  readonly currency: string;
+  readonly balanceMinor: bigint;
+  readonly owedMinor: bigint;
+}
+
+/** Of each day and each currency with a wallet. Counted back from now: what lies behind a day is shorter. */
+export function readWalletDays(db: WorldDb, { from, to }: Slice): Promise<WalletDay[]> {
+  return withReadTimeout(db, async (trx) => {
+    const { rows } = await sql<WalletDay>`
+      with moved as (
+        select (t.created_at at time zone 'UTC')::date as day, e.currency,
+               sum(e.amount_minor) filter (where a.kind = 'wallet') as wallet,
+               sum(e.amount_minor) filter (where a.kind = 'owed') as owed
+          from ledger_transactions t
+          join ledger_entries e on e.ledger_transaction_id = t.id
+          join ledger_accounts a on a.id = e.ledger_account_id and a.kind in ('wallet', 'owed')
+         where t.created_at >= ${from}
+         group by 1, 2
+      ), present as (
+        select currency, sum(balance_minor) as wallet, sum(owed_minor) as owed from wallets group by 1
+      ), days as (
+        select day::date from generate_series((${from}::timestamptz at time zone 'UTC')::date,
+          least((${to}::timestamptz at time zone 'UTC')::date - 1, (now() at time zone 'UTC')::date), interval '1 day') day
+      )
+      select to_char(days.day, 'YYYY-MM-DD') as day, present.currency,
+             (present.wallet - coalesce(sum(moved.wallet), 0))::int8 as "balanceMinor",
+             (present.owed + coalesce(sum(moved.owed), 0))::int8 as "owedMinor"
+        from days cross join present
+        left join moved on moved.currency = present.currency and moved.day > days.day
+       group by days.day, present.currency, present.wallet, present.owed
+       order by days.day, present.currency`.execute(trx);
+    return rows;
   });
 }
 

@@ -41,6 +41,9 @@ export const RUNNING_REPAIR = idOf('repair', 2);
 export const MONTH = '2026-01';
 export const ASKED_MONTH = '2026-02';
 export const INVOICE = `${new Date().getUTCFullYear()}-000001`;
+/** Waits for a second person; asked for by a person outside of the test, and by FINANCE. */
+export const ADJUSTMENT = idOf('adjust', 1);
+export const OWN_ADJUSTMENT = idOf('adjust', 2);
 export const NO_REPAIR = `repair-${'f'.repeat(32)}`;
 
 const ASKER = 'asker@operator.example';
@@ -174,6 +177,15 @@ export async function plantWork({ world, owner }: Books): Promise<void> {
     ...['package_shortages', 'supplier_balances'],
   ])
     await sql`delete from ${sql.table(table)}`.execute(owner);
+  await sql`alter table wallet_adjustments disable trigger wallet_adjustment_keeps_its_word`.execute(owner);
+  await sql`delete from wallet_adjustments`.execute(owner);
+  await sql`alter table wallet_adjustments enable trigger wallet_adjustment_keeps_its_word`.execute(owner);
+  await sql`
+    insert into wallet_adjustments (id, account_id, kind, amount_minor, currency, reference, reason, asked_by, expires_at)
+    select id, ${ACCOUNT}, 'CREDIT', 1250, 'USD', id || gen_random_uuid(), 'a test', by, now() + interval '7 days'
+      from (values (${ADJUSTMENT}, ${ASKER}), (${OWN_ADJUSTMENT}, 'finance@operator.example')) asked (id, by)`.execute(
+    owner,
+  );
   await sql`alter table month_closings disable trigger closed_month_stays`.execute(owner);
   await sql`delete from month_closings where month <> ${MONTH}`.execute(owner);
   await sql`alter table month_closings enable trigger closed_month_stays`.execute(owner);

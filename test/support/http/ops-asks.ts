@@ -5,6 +5,7 @@ import { LET_IN, NO_PERSON, PASSWORD, personOf, WAITS } from './operators.ts';
 import {
   ACCOUNT,
   ACTION,
+  ADJUSTMENT,
   ASKED_MONTH,
   INVOICE,
   MONTH,
@@ -13,6 +14,7 @@ import {
   NO_REPAIR,
   NO_TXN,
   OWN_ACTION,
+  OWN_ADJUSTMENT,
   REPAIR,
   RUNNING_REPAIR,
   CHANNEL,
@@ -36,6 +38,7 @@ export interface OpsAsk {
 export const PATH_IDS: Readonly<Record<string, string>> = {
   transactionId: TXN,
   actionId: ACTION,
+  adjustmentId: ADJUSTMENT,
   repairId: REPAIR,
   accountId: ACCOUNT,
   personId: personOf('OTHER'),
@@ -71,6 +74,8 @@ const COMPANY = {
   ...{ ...REASON, legalName: 'Simway Ltd', addressLines: ['1 Marina Road', 'Lagos'], country: 'NG' },
   ...{ taxNumber: '12345678-0001', taxName: 'VAT', taxRateBps: 750 },
 };
+const BY_HAND = { ...REASON, kind: 'CREDIT', amount: 12.5, reference: 'TICKET-1' };
+const NOTE = { text: 'Called on 31 January.\nWants to move to PREMIUM' };
 const ACCOUNT_LISTS = ['members', 'keys', 'endpoints', 'messages'] as const;
 
 /** The simplest request that each route answers with 2xx. */
@@ -113,6 +118,7 @@ export const GOOD_ASKS: readonly OpsAsk[] = [
   ask('FINANCE 200 GET /ops/books/trial-balance'),
   ask('FINANCE 200 GET /ops/books/daily?from=2026-01-01&to=2026-02-01'),
   ask('FINANCE 200 GET /ops/books/merchants?from=2026-01-01&to=2026-02-01'),
+  ask('FINANCE 200 GET /ops/books/balances?from=2026-01-01&to=2026-01-03'),
   ask('FINANCE 200 GET /ops/books/waiting'),
   ask('FINANCE 200 GET /ops/books/ledger?id=revenue'),
   ask('FINANCE 200 GET /ops/months'),
@@ -123,6 +129,17 @@ export const GOOD_ASKS: readonly OpsAsk[] = [
   ask(`FINANCE 200 POST /ops/months/{month=${ASKED_MONTH}}/close`),
   ask('FINANCE 200 GET /ops/company'),
   ask('FINANCE 200 PUT /ops/company', COMPANY),
+  ask('SUPPORT 200 GET /ops/wallet-adjustments?status=WAITS&limit=5'),
+  ask('FINANCE 200 POST /ops/accounts/{accountId}/wallet-adjustments', BY_HAND),
+  ask('FINANCE 200 POST /ops/wallet-adjustments/{adjustmentId}/confirm', REASON),
+  ask('FINANCE 200 POST /ops/wallet-adjustments/{adjustmentId}/decline', REASON),
+  ask('SUPPORT 200 POST /ops/accounts/{accountId}/notes', NOTE),
+  ask('SUPPORT 200 GET /ops/accounts/{accountId}/notes'),
+  ask('SUPPORT 200 POST /ops/purchases/{transactionId}/notes', NOTE),
+  ask('SUPPORT 200 GET /ops/purchases/{transactionId}/notes?limit=5'),
+  ask('SUPPORT 200 GET /ops/lists/purchases?paymentMethod=CARD&country=NG'),
+  ask('SUPPORT 200 GET /ops/lists/fundings?status=PENDING'),
+  ask('SUPPORT 200 GET /ops/lists/esims?limit=1'),
   ask('SUPPORT 200 GET /ops/accounts/{accountId}/billing'),
   ask('FINANCE 200 PUT /ops/accounts/{accountId}/tax', { ...REASON, taxRateBps: 0 }),
   ask('SUPPORT 200 GET /ops/invoices?month=2026-01&limit=5'),
@@ -246,6 +263,47 @@ export const OTHER_ASKS: readonly OpsAsk[] = [
     ask(`ADMIN 400 GET /ops/accounts/{accountId}/messages?${query}`),
   ),
   ask('SUPPORT 404 GET /ops/accounts/{accountId=acc-1}'),
+  ask(`FINANCE 403 POST /ops/wallet-adjustments/{adjustmentId=${OWN_ADJUSTMENT}}/confirm`, REASON),
+  ask(`FINANCE 404 POST /ops/wallet-adjustments/{adjustmentId=adjust-${'f'.repeat(32)}}/confirm`, REASON),
+  ask(`FINANCE 404 POST /ops/wallet-adjustments/{adjustmentId=adjust-1}/decline`, REASON),
+  ask('FINANCE 400 POST /ops/wallet-adjustments/{adjustmentId}/confirm', {}),
+  ask('FINANCE 400 GET /ops/wallet-adjustments?status=lost'),
+  ask(`FINANCE 404 POST /ops/accounts/{accountId=${NO_ACCOUNT}}/wallet-adjustments`, BY_HAND),
+  ask('FINANCE 409 POST /ops/accounts/{accountId}/wallet-adjustments', {
+    ...BY_HAND,
+    ...{ kind: 'FUNDING', reference: ACCOUNT },
+  }),
+  ...[
+    { amount: 0 },
+    { amount: -1 },
+    { amount: 1.005 },
+    { kind: 'GIFT' },
+    { reference: '' },
+    { reason: 'x' },
+  ].map((wrong) =>
+    ask('FINANCE 400 POST /ops/accounts/{accountId}/wallet-adjustments', { ...BY_HAND, ...wrong }),
+  ),
+  ask(`SUPPORT 404 GET /ops/accounts/{accountId=${NO_ACCOUNT}}/notes`),
+  ask(`SUPPORT 404 POST /ops/accounts/{accountId=${NO_ACCOUNT}}/notes`, NOTE),
+  ask(`SUPPORT 404 GET /ops/purchases/{transactionId=${NO_TXN}}/notes`),
+  ask(`SUPPORT 404 POST /ops/purchases/{transactionId=${NO_TXN}}/notes`, NOTE),
+  ...[{}, { text: ' \n ' }, { text: 'x'.repeat(2_001) }, { text: 'a\u0000b' }, { text: 7 }].map((body) =>
+    ask('SUPPORT 400 POST /ops/accounts/{accountId}/notes', body),
+  ),
+  ask('SUPPORT 400 POST /ops/purchases/{transactionId}/notes', {}),
+  ask('SUPPORT 400 GET /ops/accounts/{accountId}/notes?after=4711'),
+  ask('SUPPORT 400 GET /ops/purchases/{transactionId}/notes?limit=0'),
+  ...[
+    'limit=101',
+    'status=LOST',
+    'country=Nigeria',
+    'after=x',
+    'from=soon',
+    'accountId=acc-1',
+    'reference=',
+  ].map((query) => ask(`SUPPORT 400 GET /ops/lists/purchases?${query}`)),
+  ask(`SUPPORT 400 GET /ops/lists/fundings?after=${NO_TXN}`),
+  ask('SUPPORT 400 GET /ops/lists/esims?iccid=8944'),
   ask('NOBODY 401 POST /ops/sessions', { email: 'admin@operator.example', password: 'x' }),
   ask('NOBODY 400 POST /ops/sessions', { email: 7 }),
   ask('ADMIN 401 POST /ops/me/password', { currentPassword: 'x', newPassword: 'another one of mine' }),
@@ -315,5 +373,6 @@ export const OTHER_ASKS: readonly OpsAsk[] = [
   ask('FINANCE 400 GET /ops/books/merchants'),
   ask('FINANCE 400 GET /ops/books/daily?from=2024-01-01&to=2026-01-01'),
   ask('FINANCE 400 GET /ops/books/daily?from=&to=x'),
+  ask('FINANCE 400 GET /ops/books/balances?from=2024-01-01&to=2026-01-01'),
   ask('FINANCE 400 GET /ops/books/daily?from=2026-02-30&to=2026-03-01'),
 ];
