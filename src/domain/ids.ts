@@ -12,6 +12,7 @@ const PREFIXES = {
   quote: 'quote-',
   checkout: 'checkout-',
   return: 'return-',
+  mandate: 'mandate-',
   user: 'user-',
   invitation: 'inv-',
   channel: 'channel-',

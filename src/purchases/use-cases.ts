@@ -12,6 +12,7 @@ import {
   getCheckoutSession,
   updateCheckoutSession,
 } from './acp/sessions.ts';
+import { topUpDueMandates } from './auto-top-ups.ts';
 import { buy } from './buy.ts';
 import { getReturn, getReturnTerms, listReturns, requestReturn, requestReturns } from './returns/returns.ts';
 import { getEsimTimeline } from './esim-timeline.ts';
@@ -46,6 +47,7 @@ export const purchaseUseCases = {
   completeCheckoutSession,
   cancelCheckoutSession,
   describeAgenticCheckout,
+  topUpDueMandates,
 };
 
 export type PurchaseCases = Bound<typeof purchaseUseCases>;

@@ -6,7 +6,6 @@ import { sql } from 'kysely';
 import type { World } from './world.ts';
 
 export const openingFunctions = (world: World) => sql`
-  ${terms()}
   ${budgets(world)}
   ${holding(world)}
   ${keys(world)}
@@ -14,7 +13,8 @@ export const openingFunctions = (world: World) => sql`
   ${opening(world)}
 `;
 
-const terms = () => sql`
+/** What these functions are called with. */
+export const openingTerms = () => sql`
   -- What was agreed. Of the package: as it was when the purchase was opened; supplier is null where there was
   -- none. Of the buyer: what they said for themselves; metadata is JSON, byte for byte.
   create type purchase_terms as (transaction_id text, account_id text, package_type text, payment_method text,
@@ -22,7 +22,8 @@ const terms = () => sql`
     duration_unit text, data_type integer, snapshot jsonb, esim_id text, price_minor bigint, currency text,
     price_usd_minor bigint, cost_usd_e4 bigint, settings_id text, rate_id text, request_id text,
     in_flight_grace_ms integer, created_at timestamptz, key_id text, countries text[], reference text,
-    is_reference_unique boolean, metadata text, customer_email text, success_url text, cancel_url text);
+    is_reference_unique boolean, metadata text, customer_email text, success_url text, cancel_url text,
+    mandate_id text, mandate_sequence integer);
 
   -- What is asked of the buyer at a gateway.
   create type charge_terms as (reference text, gateway text, amount_minor bigint, currency text,
@@ -183,12 +184,12 @@ const writing = ({ ownPath }: World) => sql`
     begin
       insert into purchases (transaction_id, account_id, package_type, payment_method, status, reason,
         package_code, supplier, package_name, volume_bytes, duration, esim_id, price_minor, currency,
-        price_usd_minor, cost_usd_e4, settings_id, rate_id, request_id, reference, metadata, created_at,
-        closed_at)
+        price_usd_minor, cost_usd_e4, settings_id, rate_id, request_id, reference, metadata, mandate_id,
+        created_at, closed_at)
       values (terms.transaction_id, terms.account_id, terms.package_type, terms.payment_method, first_status,
         refusal, terms.package_code, terms.supplier, terms.package_name, terms.volume_bytes, terms.duration,
         terms.esim_id, terms.price_minor, terms.currency, terms.price_usd_minor, terms.cost_usd_e4,
-        terms.settings_id, terms.rate_id, terms.request_id, terms.reference, terms.metadata::json,
+        terms.settings_id, terms.rate_id, terms.request_id, terms.reference, terms.metadata::json, terms.mandate_id,
         terms.created_at, case when refusal is not null then terms.created_at end);
       if terms.package_type = 'BASE' and terms.supplier is not null then
         insert into esims (id, account_id, transaction_id, package_code, package_name, status, price_minor,
@@ -214,11 +215,13 @@ const opening = ({ ownPath }: World) => sql`
   -- little, its hold was placed before, too many payments are unpaid, the key's budget does not allow it,
   -- its reference was to be unique and is not, or with unless_low the balance would fall below its threshold.
   -- A key with a budget pays from the wallet alone: no other money is on hold before it is spent.
-  -- is_unavailable: the supplier could not deliver it.
+  -- is_unavailable: the supplier could not deliver it. is_beyond_mandate: it is a top-up that its mandate
+  -- does not allow.
   create function open_purchase(terms purchase_terms, charge charge_terms, idempotency_key text,
     idempotency_path text, fingerprint text, follows text, unpaid_limits jsonb, unless_low boolean,
     out is_opened boolean, out threshold_minor bigint, out left_minor bigint, out subscribers text[],
-    out breach jsonb, out reference_used_by text, out at timestamptz, out is_unavailable boolean)
+    out breach jsonb, out reference_used_by text, out at timestamptz, out is_unavailable boolean,
+    out is_beyond_mandate boolean)
   language plpgsql ${ownPath} as $$
     declare
       judged record;
@@ -235,6 +238,11 @@ const opening = ({ ownPath }: World) => sql`
         from may_sell(terms.package_code, terms.supplier, terms.cost_usd_e4, terms.payment_method);
       is_unavailable := not judged.is_sellable;
       if is_unavailable then
+        is_opened := false;
+        return;
+      end if;
+      is_beyond_mandate := terms.mandate_id is not null and not mandate_allows(terms);
+      if is_beyond_mandate then
         is_opened := false;
         return;
       end if;
@@ -257,6 +265,9 @@ const opening = ({ ownPath }: World) => sql`
           follows);
       end if;
       perform write_purchase(terms, null);
+      if terms.mandate_id is not null then
+        perform reserve_mandate(terms);
+      end if;
       -- From here on only this row says how much is to be paid.
       if terms.payment_method <> 'WALLET' and charge.gateway is not null then
         insert into payments (reference, transaction_id, attempt, gateway, purpose, account_id, method,

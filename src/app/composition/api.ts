@@ -141,9 +141,10 @@ function composeApiWorld(
     idSecret: Buffer.from(context.secrets.idSecret),
     terms: composeTerms(context, environment),
   };
+  const useCases = createWorldUseCases(deps);
   let starts: Poller | undefined;
   return {
-    useCases: createWorldUseCases(deps),
+    useCases,
     /** For making keys, with an endpoint for their messages. */
     forKeys: { ...webhooks, db },
     /** What operators ask, and send alerts to. */
@@ -155,7 +156,13 @@ function composeApiWorld(
     /** Reads the catalogue and starts polling; batches that are due are started from now on. */
     start: async () => {
       await catalogue.start();
-      const begin = () => startDueBatches(deps, environment);
+      const begin = async () => {
+        const done = await Promise.allSettled([
+          startDueBatches(deps, environment),
+          useCases.purchases.topUpDueMandates(environment),
+        ]);
+        for (const one of done) if (one.status === 'rejected') throw one.reason;
+      };
       starts = startPoller(begin, START_CHECK_MS, notRefreshed(events, `${environment} scheduled batches`));
     },
     checks: () => [

@@ -44,6 +44,8 @@ export interface PurchasesTable {
   /** The buyer's own. */
   reference: string | null;
   metadata: JSONColumnType<Metadata> | null;
+  /** Of an automatic top-up: what was agreed in advance. */
+  mandate_id: string | null;
   created_at: Date;
   updated_at: Generated<Date>;
   closed_at: Date | null;
