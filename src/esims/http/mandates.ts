@@ -29,7 +29,8 @@ const mandateBody = namedObject('MandateRequest', {
   }).optional(),
   packageCode: textField({
     max: MAX_PACKAGE_CODE_CHARACTERS,
-    description: 'What is bought: one of the top-ups of the eSIM. Absent: the top-up of its own package',
+    description:
+      'What is bought: one of the top-ups of the eSIM. Absent: the top-up of its own package, or the first that its supplier lists',
     example: 'TOPUP_PKG-FR-1GB-7D',
   }).optional(),
   thresholdVolume: countField({

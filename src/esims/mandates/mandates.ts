@@ -7,7 +7,7 @@ import { findAccountRow } from '../../accounts/store/accounts.ts';
 import { findBrand } from '../../accounts/store/brands.ts';
 import type { CatalogueDeps } from '../../catalogue/deps.ts';
 import { createPricer, isOnSale } from '../../catalogue/prices.ts';
-import type { CataloguePackage } from '../../catalogue/rules.ts';
+import { TOP_UP_PREFIX, type CataloguePackage } from '../../catalogue/rules.ts';
 import type { TopUps } from '../../catalogue/top-ups.ts';
 import type { Account, Principal } from '../../domain/account.ts';
 import { DAY_MS } from '../../domain/clock.ts';
@@ -215,16 +215,18 @@ async function requireOffered(
   if ((max_top_ups ?? 0) > left) throw new DomainError('INVALID_TOPUP', 'This is not offered any more');
 }
 
-/** The top-up of the eSIM's own package, or the one that is named; undefined: it fits none, or is not sold. */
+/**
+ * The one that is named. Otherwise that of the eSIM's own package, or the first that its supplier lists.
+ * undefined: none fits, or none is sold.
+ */
 async function fittingTopUp(
   { catalogue, topUps }: Pick<MandateDeps, 'catalogue' | 'topUps'>,
   row: EsimRow,
-  packageCode = `TOPUP_${row.package_code}`,
+  packageCode?: string,
 ): Promise<CataloguePackage | undefined> {
   const base = catalogue.current().byCode.get(row.package_code);
   const fitting = base ? await topUps.of(base) : [];
-  return (
-    fitting.find((item) => item.packageCode === packageCode) ??
-    fitting.find((item) => item.packageCode === `TOPUP_${packageCode}`)
-  );
+  const called = (code: string) => fitting.find((item) => item.packageCode === code);
+  if (packageCode === undefined) return called(TOP_UP_PREFIX + row.package_code) ?? fitting[0];
+  return called(packageCode) ?? called(TOP_UP_PREFIX + packageCode);
 }
