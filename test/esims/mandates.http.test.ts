@@ -50,7 +50,7 @@ describe('a mandate by the API', () => {
     expect(codeOf(await mandate(id, { example: 'none' }))).toEqual([404, 'NOT_FOUND']);
     const given = dataOf(await put(id, { ...TERMS, maxTopUps: 3 }, { example: 'three top-ups' }));
     expect(given).toMatchObject({
-      ...{ esimId: id, state: 'ACTIVE', agreedBy: 'MERCHANT', endReason: null },
+      ...{ state: 'ACTIVE', agreedBy: 'MERCHANT', endReason: null },
       ...{ limit: 30_000, spent: 0, currency: 'NGN', maxTopUps: 3, topUps: 0, expiresAt: IN_A_WEEK },
       ...{ packageCode: 'TOPUP_NG-1GB-7D', thresholdVolume: Math.floor(1024 ** 3 / 5) },
     });
