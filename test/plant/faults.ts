@@ -8,6 +8,7 @@ import { BILLING_FAULTS } from './billing-faults.ts';
 import { AVAILABILITY_FAULTS } from './availability-faults.ts';
 import { DASHBOARD_FAULTS } from './dashboard-faults.ts';
 import { type Fault, faultsIn } from './fault.ts';
+import { MANDATE_FAULTS } from './mandate-faults.ts';
 import { OWN_FAULTS } from './own-faults.ts';
 import { PRICE_FAULTS } from './price-faults.ts';
 import { RETURN_FAULTS } from './return-faults.ts';
@@ -586,6 +587,7 @@ export const FAULTS: readonly Fault[] = [
   ...SHOP_FAULTS,
   ...AGENT_FAULTS,
   ...BATCH_FAULTS,
+  ...MANDATE_FAULTS,
   ...OWN_FAULTS,
   ...BILLING_FAULTS,
   ...AVAILABILITY_FAULTS,
