@@ -37,7 +37,7 @@ export async function topUpDueMandates(deps: AutoTopUpDeps, environment: Environ
   return due.length;
 }
 
-/** What becomes of a try: it was started, or the mandate ends, or waits; null: until there is a new figure. */
+/** It was started, or the mandate ends, or waits; null: until there is a new figure. */
 type Outcome = 'started' | MandateEndReason | { readonly afterMs: number | null };
 
 async function tryMandate(deps: AutoTopUpDeps, environment: Environment, mandate: MandateRow): Promise<void> {

@@ -87,7 +87,7 @@ describe('an automatic top-up', () => {
     await becomes({ topUps: 1, openTransactionId: null });
     const [first] = await topUps();
     expect(first).toMatchObject({ status: 'SUCCESS', payment_method: 'WALLET' });
-    const { mandateId } = (given.body.data ?? {}) as unknown as Mandate;
+    const { mandateId } = given.body.data as unknown as Mandate;
     const read = await buyer.read(`/api/esim/transactions/${first!.transaction_id}`);
     expect(read.body).toMatchObject({ metadata: { mandateId } });
     await act('use-up');

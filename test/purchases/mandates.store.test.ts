@@ -217,9 +217,8 @@ describe('a mandate', () => {
     const input = topUpOf(earlier);
     expect(await open(input)).toBe('paid');
     await endMandate(books.world, earlier.id, 'REPLACED');
-    const { id: _id, ...terms } = earlier;
     const later = await insertMandate(books.world, {
-      ...terms,
+      ...earlier,
       id: makeId('mandate', randomUUID().replaceAll('-', '')),
     });
     expect(await open(topUpOf(later))).toBe('MANDATE_NOT_VALID');

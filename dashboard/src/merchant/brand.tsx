@@ -7,7 +7,6 @@ import {
   Group,
   Image,
   isLightColor,
-  NumberInput,
   SimpleGrid,
   Stack,
   Switch,
@@ -18,6 +17,7 @@ import { useForm } from '@mantine/form';
 import { notifications } from '@mantine/notifications';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { api, type ApiSchemas } from '../api/client.ts';
+import { NumberField } from '../ui/number-field.tsx';
 import { Facts, Failed, Page, QueryView, Section } from '../ui/parts.tsx';
 import { SendForm, useSending } from '../ui/send-form.tsx';
 import { useMembership, useRead } from './place.ts';
@@ -48,15 +48,15 @@ const valuesOf = ({ autoTopUp, ...brand }: Brand) => ({
   autoTopUp: {
     isOn: autoTopUp !== null,
     priceText: autoTopUp?.priceText ?? '',
-    maxTopUps: autoTopUp?.maxTopUps ?? 5,
+    maxTopUps: String(autoTopUp?.maxTopUps ?? 5),
   },
 });
 type Values = ReturnType<typeof valuesOf>;
 
 /** An empty field is not set. */
-const bodyOfValues = ({ autoTopUp: { isOn, ...offer }, ...texts }: Values) => ({
+const bodyOfValues = ({ autoTopUp: { isOn, priceText, maxTopUps }, ...texts }: Values) => ({
   ...Object.fromEntries(Object.entries(texts).filter(([, text]) => text !== '')),
-  ...(isOn ? { autoTopUp: offer } : {}),
+  ...(isOn ? { autoTopUp: { priceText, maxTopUps: Number(maxTopUps) } } : {}),
 });
 
 function Look({ brand }: { readonly brand: Brand }) {
@@ -127,13 +127,10 @@ function Look({ brand }: { readonly brand: Brand }) {
                   {...form.getInputProps('autoTopUp.priceText')}
                   error={form.errors['autoTopUp']}
                 />
-                <NumberInput
+                <NumberField
                   label="Top-ups for one eSIM"
                   description="The most that travellers can turn on, together"
-                  min={1}
-                  max={20}
-                  allowDecimal={false}
-                  required
+                  rules={{ decimals: 0, min: 1, max: 20, required: true }}
                   {...form.getInputProps('autoTopUp.maxTopUps')}
                 />
               </>

@@ -203,6 +203,9 @@ const writing = ({ ownPath }: World) => sql`
         insert into buyer_details (transaction_id, customer_email, success_url, cancel_url)
         values (terms.transaction_id, terms.customer_email, terms.success_url, terms.cancel_url);
       end if;
+      if refusal is null and terms.mandate_id is not null then
+        perform reserve_mandate(terms);
+      end if;
       insert into purchase_events (transaction_id, what, detail)
       values (terms.transaction_id, case first_status when 'FAILED' then 'refused'
                 when 'PROCESSING' then 'wallet-held' else 'opened' end, refusal);
@@ -237,12 +240,8 @@ const opening = ({ ownPath }: World) => sql`
       select * into judged
         from may_sell(terms.package_code, terms.supplier, terms.cost_usd_e4, terms.payment_method);
       is_unavailable := not judged.is_sellable;
-      if is_unavailable then
-        is_opened := false;
-        return;
-      end if;
       is_beyond_mandate := terms.mandate_id is not null and not mandate_allows(terms);
-      if is_beyond_mandate then
+      if is_unavailable or is_beyond_mandate then
         is_opened := false;
         return;
       end if;
@@ -265,9 +264,6 @@ const opening = ({ ownPath }: World) => sql`
           follows);
       end if;
       perform write_purchase(terms, null);
-      if terms.mandate_id is not null then
-        perform reserve_mandate(terms);
-      end if;
       -- From here on only this row says how much is to be paid.
       if terms.payment_method <> 'WALLET' and charge.gateway is not null then
         insert into payments (reference, transaction_id, attempt, gateway, purpose, account_id, method,

@@ -156,13 +156,7 @@ function composeApiWorld(
     /** Reads the catalogue and starts polling; batches that are due are started from now on. */
     start: async () => {
       await catalogue.start();
-      const begin = async () => {
-        const done = await Promise.allSettled([
-          startDueBatches(deps, environment),
-          useCases.purchases.topUpDueMandates(environment),
-        ]);
-        for (const one of done) if (one.status === 'rejected') throw one.reason;
-      };
+      const begin = () => beginDue(deps, useCases);
       starts = startPoller(begin, START_CHECK_MS, notRefreshed(events, `${environment} scheduled batches`));
     },
     checks: () => [
@@ -179,6 +173,15 @@ function composeApiWorld(
       return close();
     },
   };
+}
+
+/** Batches whose start has come, and top-ups whose mandates are due. Neither waits for the other's mistakes. */
+async function beginDue(deps: WorldDeps, { purchases, environment }: WorldUseCases): Promise<void> {
+  const begun = await Promise.allSettled([
+    startDueBatches(deps, environment),
+    purchases.topUpDueMandates(environment),
+  ]);
+  for (const one of begun) if (one.status === 'rejected') throw one.reason;
 }
 
 /** What the use cases of one environment go by. */

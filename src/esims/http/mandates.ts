@@ -1,7 +1,7 @@
 /** Automatic top-ups that a shop agrees to on behalf of its traveller. */
 import { z } from 'zod';
 import { MANDATE_AGREED_BY, MANDATE_END_REASONS, MANDATE_STATES } from '../../domain/mandates.ts';
-import { ACCOUNT_CURRENCIES, type AccountCurrency } from '../../domain/money.ts';
+import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
 import { dataObject, isoTime, money, namedObject, text } from '../../platform/http/answer-fields.ts';
 import { merchantRoutes } from '../../platform/http/define-routes.ts';
 import { amountField, choiceField, countField, textField, timeField } from '../../platform/http/fields.ts';
@@ -73,7 +73,7 @@ function present(row: MandateRow) {
     packageCode: row.package_code,
     limitMinor: row.limit_minor,
     spentMinor: row.spent_minor,
-    currency: row.currency as AccountCurrency,
+    currency: row.currency,
     maxTopUps: row.max_top_ups,
     topUps: row.top_ups,
     thresholdVolume: row.threshold_bytes,

@@ -1,4 +1,4 @@
-/** Automatic top-ups that were agreed to in advance. How they are spent: migrations/world/baseline/mandates.ts. */
+/** Automatic top-ups that were agreed to in advance; migrations/world/baseline/mandates.ts spends them. */
 import { sql, type Insertable, type Selectable } from 'kysely';
 import type { MandateEndReason } from '../../domain/mandates.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
@@ -71,8 +71,8 @@ export async function endMandate(db: WorldDb, id: string, reason: MandateEndReas
 }
 
 /**
- * Begins the next try of mandates that are due. Each process takes different ones. A try whose process dies is
- * followed by another after five minutes, and then opens nothing any more.
+ * Begins the next try of mandates that are due. Each process takes different ones. A try whose process dies
+ * is followed by another after five minutes, and then opens nothing any more.
  */
 export async function claimDueMandates(db: WorldDb, limit: number): Promise<MandateRow[]> {
   const { rows } = await sql<MandateRow>`

@@ -16,10 +16,7 @@ export function pngOf(width: number, height: number, [red, green, blue] = [11, 8
   header.writeUInt32BE(width, 0);
   header.writeUInt32BE(height, 4);
   header.set([8, 2], 8);
-  const row = Buffer.concat([
-    Buffer.alloc(1),
-    Buffer.alloc(width * 3).fill(Buffer.from([red!, green!, blue!])),
-  ]);
+  const row = Buffer.concat([Buffer.alloc(1), Buffer.alloc(width * 3).fill(Buffer.from([red, green, blue]))]);
   const rows = Buffer.concat(Array.from({ length: height }, () => row));
   return Buffer.concat([
     Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]),
