@@ -29,7 +29,7 @@ async function traveller() {
       until(
         mandate,
         (one) => Object.entries(wanted).every(([name, value]) => one[name as keyof Mandate] === value),
-        { what: JSON.stringify(wanted), timeoutMs: 60_000 },
+        { what: JSON.stringify(wanted) },
       ),
     /** In place of an hour. */
     looksAgain: () =>
@@ -116,7 +116,6 @@ describe('an automatic top-up', () => {
       ({ sequence, due_at }) => sequence > 0 && due_at !== null && due_at.getTime() > Date.now() + 1_800_000,
       {
         what: 'a try that was refused',
-        timeoutMs: 60_000,
       },
     );
     expect(await topUps()).toEqual([]);
