@@ -6,6 +6,7 @@ import { sql, type Kysely } from 'kysely';
 import { alerts } from './baseline/alerts.ts';
 import { availability } from './baseline/availability.ts';
 import { billing } from './baseline/billing.ts';
+import { brands } from './baseline/brands.ts';
 import { catalogue } from './baseline/catalogue.ts';
 import { deliveryFunctions } from './baseline/delivery-functions.ts';
 import { esims } from './baseline/esims.ts';
@@ -13,7 +14,8 @@ import { eventFunctions } from './baseline/event-functions.ts';
 import { holdFunctions } from './baseline/hold-functions.ts';
 import { jobs } from './baseline/jobs.ts';
 import { ledger } from './baseline/ledger.ts';
-import { openingFunctions } from './baseline/opening-functions.ts';
+import { mandates } from './baseline/mandates.ts';
+import { openingFunctions, openingTerms } from './baseline/opening-functions.ts';
 import { operations } from './baseline/operations.ts';
 import { payments } from './baseline/payments.ts';
 import { prices } from './baseline/prices.ts';
@@ -45,6 +47,7 @@ const everything = (world: World) => sql`
   ${payments(world)}
   ${returns(world)}
   ${replacements(world)}
+  ${brands(world)}
   ${webhooks(world)}
   ${operations(world)}
   ${reconciliation(world)}
@@ -52,6 +55,8 @@ const everything = (world: World) => sql`
   ${eventFunctions(world)}
   ${availability(world)}
   ${alerts(world)}
+  ${openingTerms()}
+  ${mandates(world)}
   ${openingFunctions(world)}
   ${deliveryFunctions(world)}
   ${purchaseFunctions(world)}

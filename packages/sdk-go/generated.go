@@ -476,6 +476,42 @@ const (
 	MagicPackageSimWrongSignature          MagicPackage = "SIM-WRONG-SIGNATURE"
 )
 
+// Defines values for MandateDataAgreedBy.
+const (
+	MandateDataAgreedByMerchant  MandateDataAgreedBy = "MERCHANT"
+	MandateDataAgreedByTraveller MandateDataAgreedBy = "TRAVELLER"
+)
+
+// Defines values for MandateDataCurrency.
+const (
+	MandateDataCurrencyNgn MandateDataCurrency = "NGN"
+	MandateDataCurrencyUsd MandateDataCurrency = "USD"
+)
+
+// Defines values for MandateDataEndReason.
+const (
+	MandateDataEndReasonENDEDBYMERCHANT  MandateDataEndReason = "ENDED_BY_MERCHANT"
+	MandateDataEndReasonENDEDBYTRAVELLER MandateDataEndReason = "ENDED_BY_TRAVELLER"
+	MandateDataEndReasonESIMENDED        MandateDataEndReason = "ESIM_ENDED"
+	MandateDataEndReasonEXPIRED          MandateDataEndReason = "EXPIRED"
+	MandateDataEndReasonLIMITREACHED     MandateDataEndReason = "LIMIT_REACHED"
+	MandateDataEndReasonLessThanNil      MandateDataEndReason = "<nil>"
+	MandateDataEndReasonNOTALLOWED       MandateDataEndReason = "NOT_ALLOWED"
+	MandateDataEndReasonREPLACED         MandateDataEndReason = "REPLACED"
+)
+
+// Defines values for MandateDataState.
+const (
+	MandateDataStateActive MandateDataState = "ACTIVE"
+	MandateDataStateEnded  MandateDataState = "ENDED"
+)
+
+// Defines values for MandateRequestCurrency.
+const (
+	MandateRequestCurrencyNgn MandateRequestCurrency = "NGN"
+	MandateRequestCurrencyUsd MandateRequestCurrency = "USD"
+)
+
 // Defines values for NewWebhookEndpointDisabledReason.
 const (
 	NewWebhookEndpointDisabledReasonBYOWNER     NewWebhookEndpointDisabledReason = "BY_OWNER"
@@ -1601,6 +1637,17 @@ type Destination struct {
 // DestinationRegionType defines model for Destination.RegionType.
 type DestinationRegionType string
 
+// Done defines model for Done.
+type Done struct {
+	Data    Done_Data `json:"data"`
+	Success bool      `json:"success"`
+}
+
+// Done_Data defines model for Done.Data.
+type Done_Data struct {
+	Done bool `json:"done"`
+}
+
 // EndpointDisabledData defines model for EndpointDisabledData.
 type EndpointDisabledData struct {
 	EndpointID string `json:"endpointId"`
@@ -2463,6 +2510,89 @@ type LowBalanceRequest struct {
 
 // MagicPackage Package codes of the sandbox that choose what happens: docs/SANDBOX.md describes each
 type MagicPackage string
+
+// Mandate defines model for Mandate.
+type Mandate struct {
+	Data    Mandate_Data `json:"data"`
+	Success bool         `json:"success"`
+}
+
+// MandateDataAgreedBy TRAVELLER: on the install page. MERCHANT: by this API
+type MandateDataAgreedBy string
+
+// MandateDataCurrency defines model for Mandate.Data.Currency.
+type MandateDataCurrency string
+
+// MandateDataEndReason Why it has ended; null while it is active
+type MandateDataEndReason string
+
+// MandateDataState defines model for Mandate.Data.State.
+type MandateDataState string
+
+// Mandate_Data defines model for Mandate.Data.
+type Mandate_Data struct {
+	// AgreedBy TRAVELLER: on the install page. MERCHANT: by this API
+	AgreedBy MandateDataAgreedBy `json:"agreedBy"`
+
+	// CreatedAt ISO 8601
+	CreatedAt string              `json:"createdAt"`
+	Currency  MandateDataCurrency `json:"currency"`
+
+	// EndReason Why it has ended; null while it is active
+	EndReason *MandateDataEndReason `json:"endReason"`
+
+	// EndedAt ISO 8601
+	EndedAt *string `json:"endedAt"`
+	EsimID  string  `json:"esimId"`
+
+	// ExpiresAt ISO 8601
+	ExpiresAt string `json:"expiresAt"`
+
+	// Limit The most that its top-ups may cost
+	Limit Decimal `json:"limit"`
+
+	// MandateID Its top-ups carry it as `metadata.mandateId`
+	MandateID string `json:"mandateId"`
+	MaxTopUps *int64 `json:"maxTopUps"`
+
+	// OpenTransactionID Of the top-up that is open
+	OpenTransactionID *string `json:"openTransactionId"`
+	PackageCode       string  `json:"packageCode"`
+
+	// Spent What its top-ups cost that are delivered or open
+	Spent Decimal          `json:"spent"`
+	State MandateDataState `json:"state"`
+
+	// ThresholdVolume Bytes
+	ThresholdVolume int64 `json:"thresholdVolume"`
+
+	// TopUps Delivered or open
+	TopUps int64 `json:"topUps"`
+}
+
+// MandateRequest defines model for MandateRequest.
+type MandateRequest struct {
+	// Currency Of your wallet
+	Currency MandateRequestCurrency `json:"currency"`
+
+	// ExpiresAt It ends then; within 366 days
+	ExpiresAt string `json:"expiresAt"`
+
+	// Limit The most that its top-ups may cost your wallet together
+	Limit Decimal `json:"limit"`
+
+	// MaxTopUps The most top-ups. Absent: as many as the limit pays for
+	MaxTopUps *int64 `json:"maxTopUps,omitempty"`
+
+	// PackageCode What is bought: one of the top-ups of the eSIM. Absent: the top-up of its own package, or the first that its supplier lists
+	PackageCode *string `json:"packageCode,omitempty"`
+
+	// ThresholdVolume Buys when less than this is left, in bytes. Absent: a fifth of the top-up
+	ThresholdVolume *int64 `json:"thresholdVolume,omitempty"`
+}
+
+// MandateRequestCurrency Of your wallet
+type MandateRequestCurrency string
 
 // NewWebhookEndpoint defines model for NewWebhookEndpoint.
 type NewWebhookEndpoint struct {
@@ -4431,6 +4561,9 @@ type ReturnEsimsJSONRequestBody = ReturnsRequest
 // ReplaceEsimJSONRequestBody defines body for ReplaceEsim for application/json ContentType.
 type ReplaceEsimJSONRequestBody = ReplacementRequest
 
+// SetMandateJSONRequestBody defines body for SetMandate for application/json ContentType.
+type SetMandateJSONRequestBody = MandateRequest
+
 // ReturnEsimJSONRequestBody defines body for ReturnEsim for application/json ContentType.
 type ReturnEsimJSONRequestBody = ReturnRequest
 
@@ -4735,6 +4868,21 @@ func (c *Client) ReplaceEsim(ctx context.Context, esimID string, body ReplaceEsi
 // ReplaceEsimIntent is that call, to be stored before Send.
 func ReplaceEsimIntent(esimID string, body ReplaceEsimJSONRequestBody) (Intent[Replacement], error) {
 	return intend[Replacement]("/api/esim/{esimId}/replacements", map[string]string{"esimId": esimID}, body)
+}
+
+// EndMandate End automatic top-ups of an eSIM
+func (c *Client) EndMandate(ctx context.Context, esimID string) (Done, error) {
+	return call[Done](ctx, c, "DELETE", expand("/api/esim/{esimId}/mandate", map[string]string{"esimId": esimID}), nil, nil)
+}
+
+// GetMandate Read the mandate for automatic top-ups of an eSIM
+func (c *Client) GetMandate(ctx context.Context, esimID string) (Mandate, error) {
+	return call[Mandate](ctx, c, "GET", expand("/api/esim/{esimId}/mandate", map[string]string{"esimId": esimID}), nil, nil)
+}
+
+// SetMandate Agree to automatic top-ups of an eSIM
+func (c *Client) SetMandate(ctx context.Context, esimID string, body SetMandateJSONRequestBody) (Mandate, error) {
+	return call[Mandate](ctx, c, "PUT", expand("/api/esim/{esimId}/mandate", map[string]string{"esimId": esimID}), nil, body)
 }
 
 // GetReturnTerms See whether an eSIM can be returned

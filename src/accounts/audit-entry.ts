@@ -62,6 +62,7 @@ const WHO_IS_TOLD = {
   'endpoint.move': () => toOwnersAndActor('endpoint-moved'),
   'endpoint.rotate-secret': () => toOwnersAndActor('endpoint-secret-changed'),
   'return-hosts.change': () => toOwnersAndActor('return-hosts-changed'),
+  'brand.change': NOBODY,
   'member.invite': NOBODY,
   'member.withdraw-invitation': NOBODY,
   'member.join': ({ role }) => ownersAfter(undefined, role),

@@ -8,6 +8,7 @@ import { DomainError } from '../domain/errors.ts';
 import { makeId } from '../domain/ids.ts';
 import type { AccountsDb } from '../platform/database/tables.ts';
 import { inEnvironment } from '../platform/database/transactions.ts';
+import { changeBrand, changeLogo, readBrand, removeLogo } from './brand.ts';
 import { revoke } from './keys/manage-keys.ts';
 import { recoverMember } from './operators/recovery.ts';
 import type { MemberRole } from '../domain/member-roles.ts';
@@ -68,6 +69,10 @@ export const memberUseCases = {
   changeBudget,
   readReturnHosts,
   changeReturnHosts,
+  readBrand,
+  changeBrand,
+  changeLogo,
+  removeLogo,
   revokeKey,
   listRequests,
 };

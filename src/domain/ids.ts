@@ -13,6 +13,7 @@ const PREFIXES = {
   checkout: 'checkout-',
   return: 'return-',
   replacement: 'replacement-',
+  mandate: 'mandate-',
   user: 'user-',
   invitation: 'inv-',
   channel: 'channel-',

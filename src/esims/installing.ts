@@ -1,4 +1,6 @@
 import { LRUCache } from 'lru-cache';
+import { findShownBrand } from '../accounts/store/brands.ts';
+import type { ShownBrand } from '../domain/brand.ts';
 import { READS_ALL, type InstallReader, type Principal } from '../domain/account.ts';
 import { diagnose, installStateOf } from './diagnosis.ts';
 import {
@@ -11,6 +13,13 @@ import {
 import { installUrl } from './install-links.ts';
 import { hashOfToken } from './install-tokens.ts';
 import { isOld, readOwnEsim, refreshInTime, requireOwnEsim, type ReadDeps } from './read-esims.ts';
+import {
+  agreeOnPage,
+  endOnPage,
+  findPageTopUps,
+  type MandateDeps,
+  type PageTopUps,
+} from './mandates/mandates.ts';
 import { findEsims, type EsimRow } from './store/esims.ts';
 import { findEsimByTokenHash, revokeInstallLink } from './store/install-links.ts';
 
@@ -81,15 +90,40 @@ export async function deleteLink(deps: ReadDeps, principal: Principal, esimId: s
   await revokeInstallLink(deps.db, esimId);
 }
 
+export interface InstallPage {
+  readonly view: InstallView;
+  readonly brand: ShownBrand;
+  readonly topUps: PageTopUps | undefined;
+}
+
 /** The eSIM behind a public link; undefined where none has this token. Throws SERVICE_UNAVAILABLE. */
 export async function findInstallPage(
-  deps: ReadDeps & { readonly pageRefreshes: ReturnType<typeof createPageRefreshes> },
+  deps: MandateDeps & { readonly pageRefreshes: ReturnType<typeof createPageRefreshes> },
   token: string,
-): Promise<InstallView | undefined> {
+): Promise<InstallPage | undefined> {
   const row = await findEsimByTokenHash(deps.db, hashOfToken(token));
   if (!row) return undefined;
   const isRefreshed = isOld(deps, row) && deps.pageRefreshes.lease(row.id);
-  return installViewOf(deps, isRefreshed ? await refreshInTime(deps, row) : row, READS_ALL);
+  const fresh = isRefreshed ? await refreshInTime(deps, row) : row;
+  const brand = await findShownBrand(deps.db, row.account_id);
+  return {
+    view: installViewOf(deps, fresh, READS_ALL),
+    brand,
+    topUps: await findPageTopUps(deps, fresh),
+  };
+}
+
+/** Automatic top-ups, by who holds the link. false: no eSIM has this token. INVALID_TOPUP. */
+export async function chooseOnPage(
+  deps: MandateDeps,
+  token: string,
+  choice:
+    { readonly kind: 'end' } | { readonly kind: 'agree'; readonly topUps: number; readonly days: number },
+): Promise<boolean> {
+  const row = await findEsimByTokenHash(deps.db, hashOfToken(token));
+  if (!row) return false;
+  await (choice.kind === 'end' ? endOnPage(deps, row) : agreeOnPage(deps, row, choice));
+  return true;
 }
 
 /** Each entry is an id of 37 characters. One that is forgotten early costs one request to the supplier. */

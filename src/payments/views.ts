@@ -1,4 +1,5 @@
 /** Payments as callers see them. */
+import type { ShownBrand } from '../domain/brand.ts';
 import type { FundingEvent } from '../domain/states.ts';
 import type { PaymentInstructions } from './port.ts';
 import type { Money } from '../domain/money.ts';
@@ -52,6 +53,8 @@ export interface PaymentStatusView {
   readonly receivedMinor: bigint;
   /** The name of the shop; absent: the account is no company's. */
   readonly shop?: string | undefined;
+  /** How its page looks. */
+  readonly brand?: ShownBrand | undefined;
   /** Where the shop wants its buyer back, as things stand; checked again just now. */
   readonly backUrl?: string | undefined;
   /** Secret. Only for the browser that paid, once the eSIM is there, and for a day. */

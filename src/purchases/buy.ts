@@ -127,6 +127,7 @@ export function buildInput(
     readonly askedAtMs: number;
     readonly terms: PurchaseTerms;
     readonly ownDetails?: OwnDetails;
+    readonly mandate?: PurchaseInput['mandate'];
   },
 ): PurchaseInput {
   const { timings } = deps.settings;
@@ -144,6 +145,7 @@ export function buildInput(
     timings: { ...timings, answerWithinMs: Math.max(leastMs, leftMs) },
     ...(idempotency ? { idempotency: markOf(idempotency, chosen) } : {}),
     ...(isId('key', keyId) ? { keyId } : {}),
+    ...(chosen.mandate ? { mandate: chosen.mandate } : {}),
     ...sealOwnDetails(deps, chosen.transactionId, { paymentMethod, ownDetails: chosen.ownDetails }),
   };
   return deps.terms.sign('purchase', input, deps.clock.now());

@@ -57,6 +57,8 @@ export interface PurchaseInput extends SealedDetails {
   readonly idempotency?: IdempotencyKeyInfo;
   /** The API key that asked, whose budget the hold counts against. Absent for a member. */
   readonly keyId?: string;
+  /** Of an automatic top-up: what was agreed in advance, and which try of it this is. */
+  readonly mandate?: { readonly id: string; readonly sequence: number };
   /** By the API, over all of this. A restart by an operator has none: its row decides. */
   readonly signature?: string;
 }

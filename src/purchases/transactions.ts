@@ -136,11 +136,12 @@ async function wayBack(
   { db, environment }: StatusDeps,
   payment: PaymentRow,
   status: PurchaseStatus,
-): Promise<Pick<PaymentStatusView, 'shop' | 'backUrl'>> {
-  const { shop, successUrl, cancelUrl, returnHosts: hosts } = await findBuyer(db, payment);
+): Promise<Pick<PaymentStatusView, 'shop' | 'brand' | 'backUrl'>> {
+  const { shop, brand, successUrl, cancelUrl, returnHosts: hosts } = await findBuyer(db, payment);
   const isPaid = status === 'SUCCESS' || status === 'PROCESSING';
   const where = { transactionId: payment.transaction_id, environment, hosts };
-  return { shop: shop ?? undefined, backUrl: allowedReturnUrl(isPaid ? successUrl : cancelUrl, where) };
+  const backUrl = allowedReturnUrl(isPaid ? successUrl : cancelUrl, where);
+  return { shop: shop ?? undefined, brand, backUrl };
 }
 
 async function installUrlOf(

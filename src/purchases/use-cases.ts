@@ -12,6 +12,7 @@ import {
   getCheckoutSession,
   updateCheckoutSession,
 } from './acp/sessions.ts';
+import { topUpDueMandates } from './auto-top-ups.ts';
 import { buy } from './buy.ts';
 import { getReplacement, getReplacementTerms, requestReplacement } from './replacements/replacements.ts';
 import { getReturn, getReturnTerms, listReturns, requestReturn, requestReturns } from './returns/returns.ts';
@@ -50,6 +51,7 @@ export const purchaseUseCases = {
   completeCheckoutSession,
   cancelCheckoutSession,
   describeAgenticCheckout,
+  topUpDueMandates,
 };
 
 export type PurchaseCases = Bound<typeof purchaseUseCases>;

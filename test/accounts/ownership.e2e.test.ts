@@ -61,6 +61,7 @@ const BILLING_DETAILS = {
 };
 
 /** Routes that take a key, in an order in which the owner can call them. */
+const MANDATE = { limit: 50, currency: 'USD', expiresAt: new Date(Date.now() + 86_400_000).toISOString() };
 const CASES: Readonly<Record<string, Case>> = {
   'GET /api/esim/regions': { foreign: 'theirs' },
   'GET /api/esim/packages': { query: '?regionCode=NG', foreign: 'theirs' },
@@ -120,6 +121,9 @@ const CASES: Readonly<Record<string, Case>> = {
   'GET /api/esim/replacements/{replacementId}': { foreign: 404 },
   'GET /api/esim/{esimId}/install': { foreign: 403 },
   'GET /api/esim/{esimId}/diagnosis': { foreign: 403 },
+  'PUT /api/esim/{esimId}/mandate': { body: () => MANDATE, foreign: 403 },
+  'GET /api/esim/{esimId}/mandate': { foreign: 403 },
+  'DELETE /api/esim/{esimId}/mandate': { foreign: 403 },
   'DELETE /api/esim/{esimId}/install/link': { foreign: 403 },
   'POST /api/esim/confirm-payment': { body: ({ transactionId }) => ({ transactionId }), foreign: 404 },
   'GET /api/wallet/balance': { foreign: 'theirs' },
@@ -176,11 +180,12 @@ const FOR_ALL = [
   'GET /docs/reference',
   'GET /docs/reference/{file}',
   'GET /i/copy.js',
+  'GET /i/logos/{hash}',
 ];
 /** A caller with the unguessable reference of a payment sees its status, and nothing else (docs/API.md). */
 const BY_REFERENCE = ['GET /pay/return', 'GET /pay/status'];
 /** A caller with the unguessable link of an eSIM may install it (test/esims/install.http.test.ts). */
-const BY_LINK = ['GET /i/{token}'];
+const BY_LINK = ['GET /i/{token}', 'POST /i/{token}/top-ups'];
 
 const routes = createRouteTable({ version: '1', brand: 'simway' });
 const nameOf = ({ method, path }: Pick<Route, 'method' | 'path'>): string => `${method} ${path}`;

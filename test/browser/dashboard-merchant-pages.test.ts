@@ -41,6 +41,7 @@ describe('the pages', () => {
       ['keys', '/developers/keys'],
       ['webhooks', '/developers/webhooks'],
       ['requests', '/developers/requests'],
+      ['brand', '/brand'],
       ['team', '/team'],
       ['settings', '/settings'],
       ['search', '/search?text=nothing'],

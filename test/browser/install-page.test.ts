@@ -1,7 +1,7 @@
 // SIMWAY_SCREENSHOTS=<folder> keeps what it looks like, as docs/images/install-page*.png.
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import type { InstallView } from '../../src/esims/installing.ts';
+import type { InstallPage, InstallView } from '../../src/esims/installing.ts';
 import { startApi } from '../support/http/api.ts';
 import { keepScreenshot } from '../support/world/screenshots.ts';
 import { openBrowser, overflow, watchOrigins, watchTroubles } from './browser.ts';
@@ -17,7 +17,12 @@ const PHONE = { width: 390, height: 844 };
 const TOKEN = 'Zk3t8xq1Vw0yLr5cNs7aPd2hGe9jUb4m';
 const AC = 'LPA:1$rsp.example.com$K2-1A2B3C-4D5E6F';
 
-function shows(changes: Partial<InstallView> = {}): void {
+const NO_BRAND = {
+  ...{ name: null, accentColor: null, logoPath: null },
+  ...{ supportEmail: null, supportUrl: null, supportPhone: null },
+};
+
+function shows(changes: Partial<InstallView> = {}, more: Partial<InstallPage> = {}): void {
   const view: InstallView = {
     esimId: `esim-${'a'.repeat(32)}`,
     packageName: 'Morocco 5GB 30Days',
@@ -39,7 +44,9 @@ function shows(changes: Partial<InstallView> = {}): void {
     matchingId: 'K2-1A2B3C-4D5E6F',
     ...changes,
   };
-  api.shop.replace('test', 'findInstallPage', (token) => Promise.resolve(token === TOKEN ? view : undefined));
+  api.shop.replace('test', 'findInstallPage', (token) =>
+    Promise.resolve(token === TOKEN ? { view, brand: NO_BRAND, topUps: undefined, ...more } : undefined),
+  );
 }
 
 const NOTHING = { ac: '', smdpAddress: '', matchingId: '' };

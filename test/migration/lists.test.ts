@@ -4,6 +4,8 @@ import { afterAll, expect, it } from 'vitest';
 import * as catalogue from '../../src/catalogue/rules.ts';
 import * as account from '../../src/domain/account.ts';
 import * as alerts from '../../src/domain/alerts.ts';
+import * as brand from '../../src/domain/brand.ts';
+import * as mandates from '../../src/domain/mandates.ts';
 import * as money from '../../src/domain/money.ts';
 import * as memberRoles from '../../src/domain/member-roles.ts';
 import * as notices from '../../src/domain/notice-kinds.ts';
@@ -24,6 +26,8 @@ import { createTestDatabase } from '../support/world/database.ts';
 const MODULES = [
   ...[
     account,
+    brand,
+    mandates,
     money,
     memberRoles,
     operatorRoles,

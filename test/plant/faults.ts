@@ -9,6 +9,7 @@ import { BY_HAND_FAULTS } from './by-hand-faults.ts';
 import { AVAILABILITY_FAULTS } from './availability-faults.ts';
 import { DASHBOARD_FAULTS } from './dashboard-faults.ts';
 import { type Fault, faultsIn } from './fault.ts';
+import { MANDATE_FAULTS } from './mandate-faults.ts';
 import { OWN_FAULTS } from './own-faults.ts';
 import { PRICE_FAULTS } from './price-faults.ts';
 import { REPLACEMENT_FAULTS } from './replacement-faults.ts';
@@ -589,6 +590,7 @@ export const FAULTS: readonly Fault[] = [
   ...SHOP_FAULTS,
   ...AGENT_FAULTS,
   ...BATCH_FAULTS,
+  ...MANDATE_FAULTS,
   ...OWN_FAULTS,
   ...BILLING_FAULTS,
   ...BY_HAND_FAULTS,

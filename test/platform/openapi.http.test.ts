@@ -30,7 +30,9 @@ test('every route of the table is in the document, and no other', () => {
     '/pay/return',
     '/pay/status',
     '/i/{token}',
+    '/i/{token}/top-ups',
     '/i/copy.js',
+    '/i/logos/{hash}',
     '/webhooks/paystack/live',
     '/webhooks/paystack/test',
     '/webhooks/esim-access/live',
@@ -41,6 +43,11 @@ test('every route of the table is in the document, and no other', () => {
   ]);
 });
 
+const MANDATE = {
+  limit: 50_000,
+  currency: 'NGN',
+  expiresAt: new Date(Date.now() + 86_400_000).toISOString(),
+};
 const THIS_MONTH = new Date().toISOString().slice(0, 7);
 const BATCHES = '/api/esim/orders/batch';
 const BATCH_ID = 'batch-00000000000000000000000000000001';
@@ -236,6 +243,12 @@ describe('the answers', () => {
     ['/api/esim/quotes', { key, body: { ...BASE, packageCode: 'X' } }, 404],
     ['/api/esim/quotes', { key, body: {} }, 400],
     [`/api/esim/quotes/quote-${'0'.repeat(32)}`, { key }, 404],
+    [`/api/esim/${ESIM}/mandate`, { key }, 404],
+    [`/api/esim/${ESIM}/mandate`, { key, method: 'PUT', body: MANDATE }, 200],
+    [`/api/esim/${ESIM}/mandate`, { key, method: 'PUT', body: {} }, 400],
+    [`/api/esim/${ESIM}/mandate`, { key }, 200],
+    [`/api/esim/${ESIM}/mandate`, { key: 'usd' }, 403],
+    [`/api/esim/${ESIM}/mandate`, { key, method: 'DELETE' }, 200],
     [`/api/esim/${ESIM}/return-terms`, { key }, 200],
     [`/api/esim/${ESIM}/return-terms`, { key: 'usd' }, 403],
     [`/api/esim/${ESIM}/returns`, { key, body: {} }, 409],

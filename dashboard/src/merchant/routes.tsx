@@ -8,6 +8,7 @@ import {
   IconHome,
   IconKey,
   IconListDetails,
+  IconPalette,
   IconReceipt,
   IconSettings,
   IconUsers,
@@ -95,6 +96,9 @@ export const merchantRoutes = [
       validateSearch: requestFilters,
     }),
     page('/search', () => import('./search-page.tsx'), 'SearchPage', { validateSearch: searchText }),
+    page('/brand', () => import('./brand.tsx'), 'BrandPage', {
+      staticData: { merchantPage: { label: 'Brand', icon: IconPalette } },
+    }),
     page('/team', () => import('./team.tsx'), 'TeamPage', {
       staticData: { merchantPage: { label: 'Team', icon: IconUsers } },
     }),

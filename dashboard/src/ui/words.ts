@@ -95,6 +95,7 @@ export const FAILURES: Readonly<Record<NonNullable<Timeline['reason']>, string>>
   SUPPLIER_BALANCE_TOO_LOW: 'Our balance at the supplier is too low',
   SUPPLIER_REFUSED: 'The supplier refused it',
   ESIM_NOT_ACTIVE: 'The eSIM takes no top-up',
+  MANDATE_NOT_VALID: 'The automatic top-up was not allowed any more',
   QUOTE_USED: 'Its quote was used before',
   REFERENCE_ALREADY_USED: 'Its reference was used before',
   TOO_MANY_UNPAID_PAYMENTS: 'Too many unpaid payments',

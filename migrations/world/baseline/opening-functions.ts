@@ -6,7 +6,6 @@ import { sql } from 'kysely';
 import type { World } from './world.ts';
 
 export const openingFunctions = (world: World) => sql`
-  ${terms()}
   ${budgets(world)}
   ${holding(world)}
   ${keys(world)}
@@ -14,7 +13,8 @@ export const openingFunctions = (world: World) => sql`
   ${opening(world)}
 `;
 
-const terms = () => sql`
+/** What these functions are called with. */
+export const openingTerms = () => sql`
   -- What was agreed. Of the package: as it was when the purchase was opened; supplier is null where there was
   -- none. Of the buyer: what they said for themselves; metadata is JSON, byte for byte.
   create type purchase_terms as (transaction_id text, account_id text, package_type text, payment_method text,
@@ -23,7 +23,7 @@ const terms = () => sql`
     price_usd_minor bigint, cost_usd_e4 bigint, settings_id text, rate_id text, request_id text,
     in_flight_grace_ms integer, created_at timestamptz, key_id text, countries text[], reference text,
     is_reference_unique boolean, metadata text, customer_email text, success_url text, cancel_url text,
-    replaces text);
+    replaces text, mandate_id text, mandate_sequence integer);
 
   -- What is asked of the buyer at a gateway.
   create type charge_terms as (reference text, gateway text, amount_minor bigint, currency text,
@@ -187,13 +187,13 @@ const writing = ({ ownPath }: World) => sql`
     begin
       insert into purchases (transaction_id, account_id, package_type, payment_method, status, reason,
         package_code, supplier, package_name, volume_bytes, duration, esim_id, price_minor, currency,
-        price_usd_minor, cost_usd_e4, settings_id, rate_id, request_id, reference, metadata, replaces,
+        price_usd_minor, cost_usd_e4, settings_id, rate_id, request_id, reference, metadata, replaces, mandate_id,
         created_at, closed_at)
       values (terms.transaction_id, terms.account_id, terms.package_type, terms.payment_method, first_status,
         refusal, terms.package_code, terms.supplier, terms.package_name, terms.volume_bytes, terms.duration,
         terms.esim_id, terms.price_minor, terms.currency, terms.price_usd_minor, terms.cost_usd_e4,
-        terms.settings_id, terms.rate_id, terms.request_id, terms.reference, terms.metadata::json,
-        terms.replaces, terms.created_at, case when refusal is not null then terms.created_at end);
+        terms.settings_id, terms.rate_id, terms.request_id, terms.reference, terms.metadata::json, terms.replaces,
+        terms.mandate_id, terms.created_at, case when refusal is not null then terms.created_at end);
       if terms.package_type = 'BASE' and terms.supplier is not null then
         insert into esims (id, account_id, transaction_id, package_code, package_name, status, price_minor,
           currency, snapshot, supplier, total_volume_bytes, total_duration, duration_unit, data_type, replaces,
@@ -206,6 +206,9 @@ const writing = ({ ownPath }: World) => sql`
       if coalesce(terms.customer_email, terms.success_url, terms.cancel_url) is not null then
         insert into buyer_details (transaction_id, customer_email, success_url, cancel_url)
         values (terms.transaction_id, terms.customer_email, terms.success_url, terms.cancel_url);
+      end if;
+      if refusal is null and terms.mandate_id is not null then
+        perform reserve_mandate(terms);
       end if;
       insert into purchase_events (transaction_id, what, detail)
       values (terms.transaction_id, case when first_status = 'FAILED' then 'refused'
@@ -220,11 +223,13 @@ const opening = ({ ownPath }: World) => sql`
   -- little, its hold was placed before, too many payments are unpaid, the key's budget does not allow it,
   -- its reference was to be unique and is not, or with unless_low the balance would fall below its threshold.
   -- A key with a budget pays from the wallet alone: no other money is on hold before it is spent.
-  -- is_unavailable: the supplier could not deliver it.
+  -- is_unavailable: the supplier could not deliver it. is_beyond_mandate: it is a top-up that its mandate
+  -- does not allow.
   create function open_purchase(terms purchase_terms, charge charge_terms, idempotency_key text,
     idempotency_path text, fingerprint text, follows text, unpaid_limits jsonb, unless_low boolean,
     out is_opened boolean, out threshold_minor bigint, out left_minor bigint, out subscribers text[],
-    out breach jsonb, out reference_used_by text, out at timestamptz, out is_unavailable boolean)
+    out breach jsonb, out reference_used_by text, out at timestamptz, out is_unavailable boolean,
+    out is_beyond_mandate boolean)
   language plpgsql ${ownPath} as $$
     declare
       judged record;
@@ -240,7 +245,8 @@ const opening = ({ ownPath }: World) => sql`
       select * into judged
         from may_sell(terms.account_id, terms.package_code, terms.supplier, terms.cost_usd_e4, terms.payment_method);
       is_unavailable := not judged.is_sellable;
-      if is_unavailable then
+      is_beyond_mandate := terms.mandate_id is not null and not mandate_allows(terms);
+      if is_unavailable or is_beyond_mandate then
         is_opened := false;
         return;
       end if;

@@ -43,6 +43,8 @@ const rows = ({ role }: World) => sql`
     metadata json,
     -- The eSIM in whose place this one is delivered.
     replaces text,
+    -- Of an automatic top-up: what was agreed in advance.
+    mandate_id text,
     created_at timestamptz not null,
     updated_at timestamptz not null default now(),
     closed_at timestamptz,
@@ -66,6 +68,7 @@ const indexes = () => sql`
   create index purchases_flagged on purchases (needs_attention_since)
     where needs_attention_since is not null;
   create index purchases_by_topped_up_esim on purchases (esim_id) where package_type = 'TOPUP';
+  create index purchases_by_mandate on purchases (mandate_id) where mandate_id is not null;
   create index purchases_by_rate on purchases (rate_id) where rate_id is not null;
   -- An operator has the id of a request in hand, and nothing else.
   create index purchases_by_request on purchases (request_id);

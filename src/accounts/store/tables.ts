@@ -1,5 +1,6 @@
 import type { ColumnType, Generated } from 'kysely';
 import type { AccountType, Environment, Plan, Scope } from '../../domain/account.ts';
+import type { LogoType } from '../../domain/brand.ts';
 import type { AccountCurrency } from '../../domain/money.ts';
 import type { NoticeKind } from '../../domain/notice-kinds.ts';
 import type { MemberRole } from '../../domain/member-roles.ts';
@@ -260,8 +261,26 @@ export interface ReturnHostsTable {
   changed_by: string;
 }
 
+/** How a shop looks to its travellers, and what it offers them. */
+export interface BrandsTable {
+  account_id: string;
+  shop_name: string | null;
+  accent_color: string | null;
+  support_email: string | null;
+  support_url: string | null;
+  support_phone: string | null;
+  logo_bytes: Buffer | null;
+  logo_type: LogoType | null;
+  logo_hash: string | null;
+  auto_top_up_price_text: string | null;
+  auto_top_up_max: number | null;
+  changed_at: Date;
+  changed_by: string;
+}
+
 declare module '../../platform/database/tables.ts' {
   interface WorldDatabase {
+    brands: BrandsTable;
     key_budgets: KeyBudgetsTable;
     return_hosts: ReturnHostsTable;
   }

@@ -142,9 +142,10 @@ function composeApiWorld(
     idSecret: Buffer.from(context.secrets.idSecret),
     terms: composeTerms(context, environment),
   };
+  const useCases = createWorldUseCases(deps);
   let starts: Poller | undefined;
   return {
-    useCases: createWorldUseCases(deps),
+    useCases,
     /** For making keys, with an endpoint for their messages. */
     forKeys: { ...webhooks, db },
     /** What operators ask, and send alerts to. */
@@ -156,7 +157,7 @@ function composeApiWorld(
     /** Reads the catalogue and starts polling; batches that are due are started from now on. */
     start: async () => {
       await catalogue.start();
-      const begin = () => startDueBatches(deps, environment);
+      const begin = () => beginDue(deps, useCases);
       starts = startPoller(begin, START_CHECK_MS, notRefreshed(events, `${environment} scheduled batches`));
     },
     checks: () => [
@@ -173,6 +174,15 @@ function composeApiWorld(
       return close();
     },
   };
+}
+
+/** Batches whose start has come, and top-ups whose mandates are due. Neither waits for the other's mistakes. */
+async function beginDue(deps: WorldDeps, { purchases, environment }: WorldUseCases): Promise<void> {
+  const begun = await Promise.allSettled([
+    startDueBatches(deps, environment),
+    purchases.topUpDueMandates(environment),
+  ]);
+  for (const one of begun) if (one.status === 'rejected') throw one.reason;
 }
 
 /** What the use cases of one environment go by. */

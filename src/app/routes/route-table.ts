@@ -1,4 +1,5 @@
 /** Every route there is. The router, the OpenAPI documents and the tests read this one list. */
+import { brandRoutes } from '../../accounts/http/brand.ts';
 import { mailStopRoutes } from '../../accounts/http/mail-stop.ts';
 import { ownAccountRoutes } from '../../accounts/http/own-account.ts';
 import { authRoutes } from '../../accounts/http/signing-in.ts';
@@ -10,6 +11,7 @@ import { priceListRoutes } from '../../catalogue/http/price-list.ts';
 import { regionRoutes } from '../../catalogue/http/regions.ts';
 import { installPageRoutes } from '../../esims/http/install-page-routes.ts';
 import { installRoutes } from '../../esims/http/install.ts';
+import { mandateRoutes } from '../../esims/http/mandates.ts';
 import { esimRoutes } from '../../esims/http/esims.ts';
 import { supplierEventRoutes } from '../../esims/http/supplier-events.ts';
 import { walletEntriesRoutes } from '../../ledger/http/wallet-entries.ts';
@@ -53,6 +55,7 @@ export function createRouteTable(info: {
     ...within('purchases', buyRoutes),
     ...within('esims', esimRoutes),
     ...within('esims', installRoutes),
+    ...within('esims', mandateRoutes),
     ...within('purchases', batchRoutes),
     ...within('purchases', returnRoutes),
     ...within('purchases', replacementRoutes),
@@ -76,6 +79,7 @@ export function createRouteTable(info: {
   const forUsers: readonly Route<UserUseCases>[] = [
     ...within('auth', authRoutes),
     ...within('account', ownAccountRoutes),
+    ...within('account', brandRoutes),
   ];
   const forAnybody: readonly Route<UserUseCases>[] = [...within('auth', mailStopRoutes)];
   const fromElsewhere: readonly Route<WorldUseCases>[] = [

@@ -28,8 +28,10 @@ section { background: var(--card); border: 1px solid var(--line); border-radius:
 section > :last-child, .note > :last-child { margin-bottom: 0; }
 .note { background: var(--note); border: 0; border-inline-start: 0.3rem solid var(--note-line); border-radius: 0.5rem; padding: 0.875rem 1rem; margin: 1rem 0 0; }
 .note strong { display: block; }
+.shop { display: flex; align-items: center; gap: 0.625rem; margin: 1rem 0 0; font-weight: 650; }
+.shop img { display: block; height: 2.5rem; width: auto; max-width: 10rem; object-fit: contain; }
 .tap { display: flex; align-items: center; justify-content: space-between; gap: 0 0.75rem; flex-wrap: wrap; min-height: 3.5rem;
-  padding: 0.75rem 1rem; margin-top: 0.625rem; border-radius: 0.75rem; background: var(--accent); color: var(--on-accent);
+  padding: 0.75rem 1rem; margin-top: 0.625rem; border-radius: 0.75rem; background: var(--shop, var(--accent)); color: var(--on-shop, var(--on-accent));
   text-decoration: none; font-weight: 650; }
 .tap small { font-weight: 400; font-size: 0.875rem; }
 .qr { display: block; width: 100%; max-width: 17.5rem; height: auto; margin: 0.25rem auto 0; border-radius: 0.5rem; }
@@ -50,8 +52,13 @@ summary { min-height: 3rem; padding: 0.75rem 0; font-weight: 650; cursor: pointe
 ol { margin: 0 0 1rem; padding-inline-start: 1.5rem; }
 li { margin-bottom: 0.375rem; }
 .causes dt { color: var(--ink); font-size: inherit; font-weight: 650; }
+.contacts { margin: 0; padding: 0; list-style: none; }
+.contacts a { display: inline-block; min-height: 2.75rem; padding: 0.625rem 0; color: inherit; }
+label { display: flex; align-items: center; justify-content: space-between; gap: 1rem; margin: 0 0 0.75rem; }
+select { min-width: 5.5rem; min-height: 2.75rem; padding: 0 0.75rem; border: 1px solid var(--line); border-radius: 0.5rem; background: var(--back); color: inherit; font: inherit; }
+form button { width: 100%; }
 .private { margin: 1.25rem 0 0; }
-a:focus-visible, button:focus-visible, summary:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
+a:focus-visible, button:focus-visible, select:focus-visible, summary:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
 `);
 
 /**

@@ -4,6 +4,8 @@
  */
 import { DomainError } from '../../domain/errors.ts';
 import { renderError, type ErrorAnswer } from '../../platform/http/errors.ts';
+import { brandHead, brandStyle, supportLinks } from '../../platform/http/brand-html.ts';
+import type { ShownBrand } from '../../domain/brand.ts';
 import { html, type Html } from '../../platform/http/html.ts';
 import type { Visitor } from '../../platform/http/route.ts';
 import type { InstallView } from '../installing.ts';
@@ -21,46 +23,70 @@ export const SCRIPT_PATH = '/i/copy.js';
  */
 const RELOAD_SECONDS = 30;
 
-const CONTENT_POLICY = [
-  "default-src 'none'",
-  `style-src ${STYLE.source}`,
-  "script-src 'self'",
-  'img-src data:',
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
+/** Forms only lead back to the page itself. */
+const contentPolicy = (brand: ShownBrand | undefined): string =>
+  [
+    "default-src 'none'",
+    ['style-src', STYLE.source, (brand && brandStyle(brand))?.source ?? ''].join(' ').trim(),
+    "script-src 'self'",
+    "img-src 'self' data:",
+    "base-uri 'none'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+  ].join('; ');
 
 /** No referrer: the page's address is the secret. */
 const PAGE_HEADERS = {
   'Content-Type': 'text/html; charset=utf-8',
-  'Content-Security-Policy': CONTENT_POLICY,
   'Referrer-Policy': 'no-referrer',
   'X-Frame-Options': 'DENY',
   'X-Robots-Tag': 'noindex, nofollow, noarchive',
   Vary: 'Accept-Language',
 } as const;
 
-export const pageHeaders = (language: Language) => ({ ...PAGE_HEADERS, 'Content-Language': language });
+export const pageHeaders = (language: Language, brand?: ShownBrand) => ({
+  ...PAGE_HEADERS,
+  'Content-Security-Policy': contentPolicy(brand),
+  'Content-Language': language,
+});
 
-export function renderInstallPage(view: InstallView, language: Language, now: Date): string {
+/** What the shop adds to the page. */
+export interface ShopParts {
+  readonly brand?: ShownBrand | undefined;
+  /** Automatic top-ups: offered, or agreed to. */
+  readonly topUps?: Html | undefined;
+}
+
+export function renderInstallPage(
+  view: InstallView,
+  language: Language,
+  now: Date,
+  { brand, topUps = none }: ShopParts = {},
+): string {
   const texts = TEXTS[language];
   switch (view.installState) {
     case 'NOT_DELIVERED':
       return documentOf(language, {
+        brand,
         words: texts.notDelivered,
         head: html`<meta http-equiv="refresh" content="${String(RELOAD_SECONDS)}" />`,
         body: html`${noteOf(view, texts)}`,
       });
     case 'READY':
-      return documentOf(language, { words: texts.ready, body: readyBody(view, texts, now) });
+      return documentOf(language, {
+        brand,
+        words: texts.ready,
+        body: readyBody(view, texts, now, topUps),
+      });
     case 'INSTALLED':
       return documentOf(language, {
+        brand,
         words: texts.installed,
-        body: html`${packageOf(view)}${noteOf(view, texts)}${planOf(view, texts, now)}${helpOf(texts)}`,
+        body: html`${packageOf(view)}${noteOf(view, texts)}${planOf(view, texts, now)}${topUps}${helpOf(texts)}`,
       });
     case 'ENDED':
       return documentOf(language, {
+        brand,
         words: texts.ended,
         body: html`${packageOf(view)}${noteOf(view, texts)}`,
       });
@@ -87,10 +113,10 @@ export function installRefusalPage(refusal: DomainError, visitor: Visitor): Erro
 const none: Html = { markup: '' };
 const all = (parts: readonly Html[]): Html => ({ markup: parts.map(({ markup }) => markup).join('') });
 
-function readyBody(view: InstallView, texts: InstallTexts, now: Date): Html {
+function readyBody(view: InstallView, texts: InstallTexts, now: Date, topUps: Html): Html {
   const note = view.code === 'NOT_SCANNED' ? none : noteOf(view, texts);
   return html`${packageOf(view)}${note}${oneTapOf(view, texts)}${qrOf(view, texts)}${byHandOf(view, texts)}
-    ${stepsOf(texts)}${planOf(view, texts, now)}${helpOf(texts)}
+    ${stepsOf(texts)}${planOf(view, texts, now)}${topUps}${helpOf(texts)}
     <p class="soft private">${texts.keepPrivate}</p>
     <script src="${SCRIPT_PATH}" defer></script>`;
 }
@@ -233,9 +259,29 @@ function languagesOf(current: Language, label: string): Html {
 
 function documentOf(
   language: Language,
-  { words, head = none, body }: { words: InstallTexts['ready']; head?: Html; body: Html },
+  {
+    brand,
+    words,
+    head = none,
+    body,
+  }: {
+    readonly brand?: ShownBrand | undefined;
+    readonly words: InstallTexts['ready'];
+    readonly head?: Html;
+    readonly body: Html;
+  },
 ): string {
-  const { direction, chooseLanguage } = TEXTS[language];
+  const { direction, chooseLanguage, askShop } = TEXTS[language];
+  const contacts = brand ? supportLinks(brand) : [];
+  const support =
+    contacts.length === 0
+      ? none
+      : html`<section>
+          <h2>${askShop}</h2>
+          <ul class="contacts">
+            ${all(contacts)}
+          </ul>
+        </section>`;
   return html`<!doctype html>
     <html lang="${language}" dir="${direction}">
       <head>
@@ -243,14 +289,14 @@ function documentOf(
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <title>${words.title}</title>
         <link rel="icon" href="data:," />
-        ${head} ${STYLE}
+        ${head} ${STYLE} ${(brand && brandStyle(brand)) ?? none}
       </head>
       <body>
-        <header>${languagesOf(language, chooseLanguage)}</header>
+        <header>${languagesOf(language, chooseLanguage)} ${brand ? brandHead(brand) : none}</header>
         <main>
           <h1>${words.title}</h1>
           <p>${words.text}</p>
-          ${body}
+          ${body} ${support}
         </main>
       </body>
     </html>`.markup;

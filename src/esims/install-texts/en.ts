@@ -111,6 +111,17 @@ export const en: InstallTexts = {
     ],
   },
   keepPrivate: 'Keep this page’s address to yourself: anyone who has it can install the eSIM.',
+  askShop: 'Questions? Ask the shop',
+  topUps: {
+    title: 'Automatic top-up',
+    text: 'When your data runs low, this eSIM is topped up automatically, up to the limit that you set. You can turn it off here at any time.',
+    howMany: 'Top-ups at most',
+    days: 'For how many days',
+    turnOn: 'Turn on automatic top-up',
+    turnOff: 'Turn off automatic top-up',
+    isOn: (used, most) => `It is on: ${used} of at most ${most} top-ups used.`,
+    until: (date) => `It ends on ${date}.`,
+  },
   diagnosis: {
     NOT_DELIVERED: {
       summary: 'The eSIM is not delivered yet.',

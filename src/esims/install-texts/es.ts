@@ -111,6 +111,17 @@ export const es: InstallTexts = {
     ],
   },
   keepPrivate: 'No compartas la dirección de esta página: quien la tenga puede instalar la eSIM.',
+  askShop: '¿Preguntas? Consulta a la tienda',
+  topUps: {
+    title: 'Recarga automática',
+    text: 'Cuando te queden pocos datos, esta eSIM se recarga automáticamente, hasta el límite que fijes. Puedes desactivarla aquí en cualquier momento.',
+    howMany: 'Recargas como máximo',
+    days: 'Durante cuántos días',
+    turnOn: 'Activar la recarga automática',
+    turnOff: 'Desactivar la recarga automática',
+    isOn: (used, most) => `Está activada: ${used} de un máximo de ${most} recargas usadas.`,
+    until: (date) => `Termina el ${date}.`,
+  },
   diagnosis: {
     NOT_DELIVERED: {
       summary: 'La eSIM aún no se ha entregado.',

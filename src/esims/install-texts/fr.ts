@@ -113,6 +113,17 @@ export const fr: InstallTexts = {
   },
   keepPrivate:
     'Gardez l’adresse de cette page pour vous : toute personne qui la possède peut installer l’eSIM.',
+  askShop: 'Des questions ? Contactez la boutique',
+  topUps: {
+    title: 'Recharge automatique',
+    text: 'Quand il reste peu de données, cette eSIM est rechargée automatiquement, dans la limite que vous fixez. Vous pouvez la désactiver ici à tout moment.',
+    howMany: 'Recharges au maximum',
+    days: 'Pendant combien de jours',
+    turnOn: 'Activer la recharge automatique',
+    turnOff: 'Désactiver la recharge automatique',
+    isOn: (used, most) => `Elle est active : ${used} recharge(s) utilisée(s) sur ${most} au maximum.`,
+    until: (date) => `Elle prend fin le ${date}.`,
+  },
   diagnosis: {
     NOT_DELIVERED: {
       summary: 'L’eSIM n’est pas encore livrée.',

@@ -111,6 +111,17 @@ export const pt: InstallTexts = {
     ],
   },
   keepPrivate: 'Não compartilhe o endereço desta página: quem o tiver pode instalar o eSIM.',
+  askShop: 'Dúvidas? Fale com a loja',
+  topUps: {
+    title: 'Recarga automática',
+    text: 'Quando restarem poucos dados, este eSIM é recarregado automaticamente, até o limite que você definir. Você pode desativá-la aqui a qualquer momento.',
+    howMany: 'Número máximo de recargas',
+    days: 'Por quantos dias',
+    turnOn: 'Ativar a recarga automática',
+    turnOff: 'Desativar a recarga automática',
+    isOn: (used, most) => `Está ativada: ${used} de no máximo ${most} recargas usadas.`,
+    until: (date) => `Termina em ${date}.`,
+  },
   diagnosis: {
     NOT_DELIVERED: {
       summary: 'O eSIM ainda não foi entregue.',

@@ -74,6 +74,19 @@ export interface InstallTexts {
     readonly causes: readonly [Advice, Advice, Advice, ...Advice[]];
   };
   readonly keepPrivate: string;
+  /** Above the ways to ask the shop. */
+  readonly askShop: string;
+  /** Top-ups that a traveller agrees to in advance. */
+  readonly topUps: Words & {
+    /** Labels of two choices, whose values are numbers. */
+    readonly howMany: string;
+    readonly days: string;
+    readonly turnOn: string;
+    readonly turnOff: string;
+    /** `used` and `most` are numbers, `until` a date. */
+    readonly isOn: (used: string, most: string) => string;
+    readonly until: (date: string) => string;
+  };
   readonly diagnosis: Readonly<Record<DiagnosisCode, Advice>>;
   readonly notFound: Words;
   readonly tooMany: Words;

@@ -1,5 +1,6 @@
 import type { Generated, JSONColumnType } from 'kysely';
 import type { PackageSnapshot } from '../../catalogue/rules.ts';
+import type { MandateAgreedBy, MandateEndReason, MandateState } from '../../domain/mandates.ts';
 import type { AccountCurrency } from '../../domain/money.ts';
 import type { EsimStatus } from '../../domain/states.ts';
 import type { SupplierEventSubject } from '../rules.ts';
@@ -93,8 +94,33 @@ export interface InstallLinksTable {
   created_at: Generated<Date>;
 }
 
+/** All times are Postgres's. */
+export interface TopUpMandatesTable {
+  id: string;
+  account_id: string;
+  esim_id: string;
+  package_code: string;
+  state: Generated<MandateState>;
+  end_reason: MandateEndReason | null;
+  agreed_by: MandateAgreedBy;
+  caller: string | null;
+  limit_minor: bigint;
+  spent_minor: Generated<bigint>;
+  currency: AccountCurrency;
+  max_top_ups: number | null;
+  top_ups: Generated<number>;
+  threshold_bytes: bigint;
+  expires_at: Date;
+  sequence: Generated<number>;
+  open_transaction_id: string | null;
+  due_at: Date | null;
+  created_at: Generated<Date>;
+  ended_at: Date | null;
+}
+
 declare module '../../platform/database/tables.ts' {
   interface WorldDatabase {
+    top_up_mandates: TopUpMandatesTable;
     esims: EsimsTable;
     supplier_events: SupplierEventsTable;
     install_links: InstallLinksTable;

@@ -11,7 +11,7 @@ import { presenter } from '../../platform/http/present.ts';
 import { routesFor, type Route } from '../../platform/http/route.ts';
 import { canBeReference } from '../rules.ts';
 import type { PaymentStatusView } from '../views.ts';
-import { PAGE_HEADERS, refusalPage, renderStatus } from './return-page.ts';
+import { pageHeaders, refusalPage, renderStatus } from './return-page.ts';
 import type { PaymentCases } from '../use-cases.ts';
 
 const defineRoute = routesFor<PaymentCases>();
@@ -53,7 +53,7 @@ const pageRoute = defineRoute({
   async handle({ allCases, query }) {
     const view = await findStatus(allCases, query);
     const statusUrl = `${STATUS_PATH}?reference=${encodeURIComponent(view.reference)}`;
-    return { status: 200, body: renderStatus(view, statusUrl), headers: PAGE_HEADERS };
+    return { status: 200, body: renderStatus(view, statusUrl), headers: pageHeaders(view.brand) };
   },
 });
 

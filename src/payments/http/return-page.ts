@@ -5,6 +5,8 @@
 import { formatMinor, type Money } from '../../domain/money.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { renderError, type ErrorAnswer } from '../../platform/http/errors.ts';
+import { brandHead, brandStyle, supportLinks } from '../../platform/http/brand-html.ts';
+import type { ShownBrand } from '../../domain/brand.ts';
 import { hashOf, html, inlineStyle, type Html } from '../../platform/http/html.ts';
 import type { PaymentStatusView } from '../views.ts';
 import type { PurchaseStatus } from '../../domain/states.ts';
@@ -22,7 +24,11 @@ dt { opacity: 0.75; }
 dd { margin: 0; }
 ul { display: grid; gap: 0.75rem; margin: 1.5rem 0 0; padding: 0; list-style: none; }
 a { display: inline-block; padding: 0.6rem 1rem; border: 1px solid currentcolor; border-radius: 0.5rem; color: inherit; text-decoration: none; }
-a.first { background: CanvasText; color: Canvas; }
+a.first { background: var(--shop, CanvasText); color: var(--on-shop, Canvas); }
+.shop { display: flex; align-items: center; gap: 0.625rem; margin: 0 0 1.5rem; font-weight: 650; }
+.shop img { display: block; height: 2.5rem; width: auto; max-width: 10rem; object-fit: contain; }
+.contacts { gap: 0; }
+.contacts a { padding: 0.6rem 0; border: 0; text-decoration: underline; }
 `);
 
 /**
@@ -64,39 +70,49 @@ const SCRIPT = `
 })();
 `;
 
-const CONTENT_POLICY = [
-  "default-src 'none'",
-  `style-src ${STYLE.source}`,
-  `script-src ${hashOf(SCRIPT)}`,
-  "connect-src 'self'",
-  'img-src data:',
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
+const contentPolicy = (brand: ShownBrand | undefined): string =>
+  [
+    "default-src 'none'",
+    ['style-src', STYLE.source, (brand && brandStyle(brand))?.source ?? ''].join(' ').trim(),
+    `script-src ${hashOf(SCRIPT)}`,
+    "connect-src 'self'",
+    "img-src 'self' data:",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
 
 /** No referrer: the page's address has the reference. */
-export const PAGE_HEADERS = {
+const PAGE_HEADERS = {
   'Content-Type': 'text/html; charset=utf-8',
-  'Content-Security-Policy': CONTENT_POLICY,
   'Referrer-Policy': 'no-referrer',
   'X-Robots-Tag': 'noindex',
 } as const;
+
+export const pageHeaders = (brand?: ShownBrand) => ({
+  ...PAGE_HEADERS,
+  'Content-Security-Policy': contentPolicy(brand),
+});
 
 /** The page for a payment as it now stands; `statusUrl` answers its status to the script. */
 export function renderStatus(view: PaymentStatusView, statusUrl: string): string {
   const words = wordsFor(view);
   const status = html`data-status="${view.status}"`;
   const facts = html`${linksOf(view)} ${factsOf(view)}`;
+  const { brand } = view;
   if (view.status === 'SUCCESS' || view.status === 'FAILED') {
-    return documentOf(words, { attributes: status, facts });
+    return documentOf(words, { attributes: status, facts }, brand);
   }
-  return documentOf(words, {
-    head: html`<noscript><meta http-equiv="refresh" content="${String(RELOAD_SECONDS)}" /></noscript>`,
-    attributes: html`${status} data-ask="${statusUrl}"`,
-    facts,
-    script: { markup: `<script>${SCRIPT}</script>` },
-  });
+  return documentOf(
+    words,
+    {
+      head: html`<noscript><meta http-equiv="refresh" content="${String(RELOAD_SECONDS)}" /></noscript>`,
+      attributes: html`${status} data-ask="${statusUrl}"`,
+      facts,
+      script: { markup: `<script>${SCRIPT}</script>` },
+    },
+    brand,
+  );
 }
 
 /** Each address was checked when it was read: nothing else is ever linked. */
@@ -152,13 +168,18 @@ export function refusalPage(refusal: DomainError): ErrorAnswer {
     'general',
   );
   const body = documentOf(REFUSALS[answer.status] ?? UNAVAILABLE);
-  return { ...answer, body, headers: { ...answer.headers, ...PAGE_HEADERS } };
+  return { ...answer, body, headers: { ...answer.headers, ...pageHeaders() } };
 }
 
 function documentOf(
   words: Words,
   { head = '', attributes = '', facts = '', script = '' }: Partial<Record<DocumentPart, Html | string>> = {},
+  brand?: ShownBrand,
 ): string {
+  const contacts = brand ? supportLinks(brand) : [];
+  const support = html`<ul class="contacts">
+    ${{ markup: contacts.map(({ markup }) => markup).join('') }}
+  </ul>`;
   return html`<!doctype html>
     <html lang="en">
       <head>
@@ -166,15 +187,17 @@ function documentOf(
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <title>${words.title}</title>
         <link rel="icon" href="data:," />
-        ${head} ${STYLE}
+        ${head} ${STYLE} ${(brand && brandStyle(brand)) ?? ''}
       </head>
       <body>
         <main>
+          ${brand ? brandHead(brand) : ''}
           <div id="status" role="status" ${attributes}>
             <h1>${words.title}</h1>
             <p>${words.text}</p>
             ${facts}
           </div>
+          ${contacts.length === 0 ? '' : support}
         </main>
         ${script}
       </body>
@@ -223,6 +246,7 @@ const REASONS: Readonly<Record<FailureReason, string>> = {
   SUPPLIER_BALANCE_TOO_LOW: UNDELIVERED,
   SUPPLIER_REFUSED: UNDELIVERED,
   ESIM_NOT_ACTIVE: 'This eSIM can no longer be topped up. Your money goes back to where it came from.',
+  MANDATE_NOT_VALID: 'The automatic top-up was not allowed any more. No money was taken.',
   QUOTE_USED: 'The price was offered once only. No money was taken.',
   REFERENCE_ALREADY_USED: 'The shop has an order with this number already. No money was taken.',
   TOO_MANY_UNPAID_PAYMENTS: 'Too many payments of the shop were open at once. No money was taken.',

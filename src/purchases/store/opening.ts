@@ -90,7 +90,8 @@ async function openOrRefuse(
     const beyond = written?.breach && beyondBudget(written.breach, input.quote.currency);
     const taken = written && referenceTaken(written.reference_used_by);
     const short = written?.is_unavailable ? UNAVAILABLE : undefined;
-    const why = refusal ?? unusable ?? taken ?? short ?? beyond ?? (await lacking());
+    const over = written?.is_beyond_mandate ? BEYOND_MANDATE : undefined;
+    const why = refusal ?? unusable ?? taken ?? short ?? over ?? beyond ?? (await lacking());
     return refuse(trx, input, options, why, pending);
   });
 }
@@ -98,6 +99,11 @@ async function openOrRefuse(
 const UNAVAILABLE: Refusal = {
   reason: 'PACKAGE_UNAVAILABLE',
   detail: 'the supplier has refused the package, or the balance there does not cover it',
+};
+
+const BEYOND_MANDATE: Refusal = {
+  reason: 'MANDATE_NOT_VALID',
+  detail: 'its mandate has ended, has too little left, or has another top-up open',
 };
 
 /** The caller reads what was asked, and what there was. */
@@ -190,6 +196,7 @@ interface Written extends ThresholdCrossing {
   /** The purchase or funding that has the reference. */
   readonly reference_used_by: string | null;
   readonly is_unavailable: boolean;
+  readonly is_beyond_mandate: boolean;
   readonly breach: BudgetBreach | null;
 }
 
@@ -253,6 +260,8 @@ function termsOf(input: PurchaseInput, opening: Opening): RawBuilder<unknown> {
     success_url: ownDetails.successUrl,
     cancel_url: ownDetails.cancelUrl,
     replaces: opening.replaces,
+    mandate_id: input.mandate?.id,
+    mandate_sequence: input.mandate?.sequence,
   });
 }
 

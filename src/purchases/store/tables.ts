@@ -49,6 +49,8 @@ export interface PurchasesTable {
   metadata: JSONColumnType<Metadata> | null;
   /** The eSIM in whose place this one is delivered. */
   replaces: string | null;
+  /** Of an automatic top-up: what was agreed in advance. */
+  mandate_id: string | null;
   created_at: Date;
   updated_at: Generated<Date>;
   closed_at: Date | null;

@@ -3,6 +3,7 @@
 import { createHmac } from 'node:crypto';
 import type { MemberRole } from '../../../src/domain/member-roles.ts';
 import type { Answer, Stack } from '../world/stack.ts';
+import { PNG } from './pictures.ts';
 
 export const USER_PASSWORD = 'correct horse battery staple';
 
@@ -182,6 +183,10 @@ export async function askAboutColleagues(stack: Pick<Stack, 'call'>): Promise<vo
   const { keyId } = data<{ keyId: string }>(await owner.ask('POST', '/account/keys', { body: newKey }));
   for (const [method, path, body] of [
     ['GET', '/account'],
+    ['PUT', '/account/brand', { shopName: 'Ada Travel', accentColor: '#0b57d0' }],
+    ['PUT', '/account/brand/logo', { image: PNG.toString('base64') }],
+    ['DELETE', '/account/brand/logo'],
+    ['GET', '/account/brand'],
     ['PATCH', '/account', { name: 'Ada & Co' }],
     ['PUT', '/account/return-hosts', { hosts: ['shop.example'] }],
     ['GET', '/account/return-hosts'],

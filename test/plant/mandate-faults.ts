@@ -1,0 +1,58 @@
+// Faults in automatic top-ups that were agreed to in advance, and in how a shop looks to its travellers.
+import { type Fault, faultsIn } from './fault.ts';
+
+const STORE = 'test/purchases/mandates.store.test.ts';
+const HTTP = 'test/esims/mandates.http.test.ts';
+const BRAND = 'test/accounts/brand.http.test.ts';
+
+export const MANDATE_FAULTS: readonly Fault[] = [
+  ...faultsIn('migrations/world/baseline/mandates.ts', STORE, {
+    'a top-up is opened beyond the limit of its mandate': [
+      '          and spent_minor + terms.price_minor <= limit_minor\n',
+      '',
+    ],
+    'a mandate pays for more top-ups than were agreed to': [
+      '          and (max_top_ups is null or top_ups < max_top_ups)\n',
+      '',
+    ],
+    'a mandate that has ended opens a top-up': [
+      "where id = terms.mandate_id and state = 'ACTIVE' and",
+      'where id = terms.mandate_id and',
+    ],
+    'an older try of a mandate opens a top-up': [
+      'and sequence = terms.mandate_sequence and open_transaction_id is null',
+      'and open_transaction_id is null',
+    ],
+    'a mandate pays for another eSIM': ['and esim_id = terms.esim_id and currency', 'and currency'],
+    'a top-up that fails keeps its share': [
+      "spent_minor = spent_minor - case when new.status = 'FAILED' then new.price_minor else 0 end",
+      'spent_minor = spent_minor',
+    ],
+    'a mandate that was replaced has a top-up open beside the next one': [
+      'where esim_id = terms.esim_id and open_transaction_id is not null);',
+      'where false);',
+    ],
+  }),
+  ...faultsIn('migrations/world/baseline/opening-functions.ts', STORE, {
+    'a top-up is opened whatever its mandate says': [
+      'is_beyond_mandate := terms.mandate_id is not null and not mandate_allows(terms);',
+      'is_beyond_mandate := false;',
+    ],
+  }),
+  ...faultsIn('src/esims/http/install-page-routes.ts', HTTP, {
+    'a form of another site agrees to top-ups': [": site === 'same-origin';", ': true;'],
+  }),
+  ...faultsIn('src/esims/mandates/mandates.ts', HTTP, {
+    'a traveller agrees to more top-ups than the shop offers': [
+      "if (!offer?.choices.includes(topUps)) throw new DomainError('INVALID_TOPUP', 'This is not offered');\n  const",
+      "if (!offer) throw new DomainError('INVALID_TOPUP', 'This is not offered');\n  const",
+    ],
+  }),
+  ...faultsIn('src/accounts/brand.ts', BRAND, {
+    'a logo may be anything': [
+      "if (!picture) return refuseField('image', 'must be a PNG, JPEG or WebP picture');",
+      "if (!picture) return change(deps, member, environment, (world, by) => replaceLogo(world, by, { bytes, type: 'image/png', hash: '0'.repeat(64) }));",
+    ],
+    'a logo has any number of pixels': ['if (!isLogoSize(picture))', 'if (false)'],
+  }),
+];
