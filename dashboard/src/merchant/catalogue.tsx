@@ -178,10 +178,10 @@ const REGION_COLUMNS: Columns<Package> = {
 function Packages({ region }: { readonly region: string }) {
   const filters = useSearch({ from: FROM });
   const query = useRead('/api/esim/packages', { query: { regionCode: region } });
-  const show = useShow();
+  const navigate = useNavigate({ from: FROM });
   const [cleared, setCleared] = useState(0);
-  const clear = () => {
-    show({ search: undefined, data: undefined, days: undefined, price: undefined });
+  const clear = async () => {
+    await navigate({ search: { region, sort: filters.sort }, replace: true });
     // The fields keep what was typed until they are made anew.
     setCleared((before) => before + 1);
   };
@@ -207,7 +207,7 @@ function Packages({ region }: { readonly region: string }) {
                 keyOf={({ packageCode }) => packageCode}
                 empty="No results."
                 emptyAction={
-                  <Button variant="default" onClick={clear}>
+                  <Button variant="default" onClick={() => void clear()}>
                     Remove the filters
                   </Button>
                 }
