@@ -538,6 +538,19 @@ const (
 	NewWebhookEndpointEventsWalletLowBalance   NewWebhookEndpointEvents = "wallet.low_balance"
 )
 
+// Defines values for OfferedRegionCurrency.
+const (
+	OfferedRegionCurrencyNgn OfferedRegionCurrency = "NGN"
+	OfferedRegionCurrencyUsd OfferedRegionCurrency = "USD"
+)
+
+// Defines values for OfferedRegionRegionType.
+const (
+	OfferedRegionRegionTypeGl OfferedRegionRegionType = "GL"
+	OfferedRegionRegionTypeLc OfferedRegionRegionType = "LC"
+	OfferedRegionRegionTypeRg OfferedRegionRegionType = "RG"
+)
+
 // Defines values for PackageCurrency.
 const (
 	PackageCurrencyNgn PackageCurrency = "NGN"
@@ -2625,6 +2638,33 @@ type NewWebhookEndpointDisabledReason string
 // NewWebhookEndpointEvents defines model for NewWebhookEndpoint.Events.
 type NewWebhookEndpointEvents string
 
+// OfferedRegion defines model for OfferedRegion.
+type OfferedRegion struct {
+	// CountryCode ISO 3166-1 alpha-2; null for regional and global
+	CountryCode *string `json:"countryCode"`
+
+	// Currency Of the account
+	Currency OfferedRegionCurrency `json:"currency"`
+	FlagURL  string                `json:"flagUrl"`
+
+	// FromPrice The lowest price of a package in it; null while there is no current exchange rate
+	FromPrice *Decimal `json:"fromPrice"`
+
+	// PackageCount Packages on sale in the region
+	PackageCount int64 `json:"packageCount"`
+
+	// RegionCode The value for `regionCode` elsewhere
+	RegionCode string                  `json:"regionCode"`
+	RegionName string                  `json:"regionName"`
+	RegionType OfferedRegionRegionType `json:"regionType"`
+}
+
+// OfferedRegionCurrency Of the account
+type OfferedRegionCurrency string
+
+// OfferedRegionRegionType defines model for OfferedRegion.RegionType.
+type OfferedRegionRegionType string
+
 // Package defines model for Package.
 type Package struct {
 	// Activation When validity starts
@@ -4239,6 +4279,9 @@ type ListEsimsParams struct {
 	// Search A part of the package name, ICCID or transaction id, or your reference in full; empty means no filter
 	Search string `form:"search,omitempty" json:"search,omitempty"`
 
+	// ExpiresBefore Only eSIMs that can still be used and end by then, the soonest first
+	ExpiresBefore string `form:"expiresBefore,omitempty" json:"expiresBefore,omitempty"`
+
 	// After The `nextCursor` of the page before, in place of `page`; empty means the first
 	After string `form:"after,omitempty" json:"after,omitempty"`
 }
@@ -4748,8 +4791,8 @@ func (c *Client) GetQuote(ctx context.Context, quoteID string) (Quote, error) {
 }
 
 // ListRegions List regions
-func (c *Client) ListRegions(ctx context.Context, params ListRegionsParams) ([]Region, error) {
-	return call[[]Region](ctx, c, "GET", expand("/api/esim/regions", map[string]string{}), queryOf(params), nil)
+func (c *Client) ListRegions(ctx context.Context, params ListRegionsParams) ([]OfferedRegion, error) {
+	return call[[]OfferedRegion](ctx, c, "GET", expand("/api/esim/regions", map[string]string{}), queryOf(params), nil)
 }
 
 // GetReplacement Read a replacement

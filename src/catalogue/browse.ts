@@ -1,19 +1,52 @@
 import type { Account } from '../domain/account.ts';
 import { TOP_UP_PREFIX, type RegionType } from './rules.ts';
 import { DomainError } from '../domain/errors.ts';
+import type { Money } from '../domain/money.ts';
 import type { PackageType } from '../domain/states.ts';
 import { createPricer, isOnSale, type PricedPackage } from './prices.ts';
 import type { TopUps } from './top-ups.ts';
 import type { CatalogueDeps } from './deps.ts';
-import type { RegionView } from './memory.ts';
+import type { Catalogue, RegionView } from './memory.ts';
 
 type BrowseDeps = Pick<CatalogueDeps, 'catalogue' | 'clock' | 'settings'> & { readonly topUps: TopUps };
 
-/** `type`: 1 for single countries, 2 for all other regions. */
-export function listRegions(deps: BrowseDeps, query: { readonly type?: 1 | 2 }): readonly RegionView[] {
-  const { regions } = deps.catalogue.current();
-  if (query.type === undefined) return regions;
-  return regions.filter((region) => (region.regionType === 'LC') === (query.type === 1));
+export interface OfferedRegion extends RegionView {
+  /** The lowest price of its packages for the account; null while there is no current rate of its currency. */
+  readonly fromPrice: Money | null;
+}
+
+/** `type`: 1 for single countries, 2 for all other regions. With the lowest prices of the account. */
+export function listRegions(
+  deps: BrowseDeps,
+  account: Account,
+  query: { readonly type?: 1 | 2 },
+): readonly OfferedRegion[] {
+  const catalogue = deps.catalogue.current();
+  const asked =
+    query.type === undefined
+      ? catalogue.regions
+      : catalogue.regions.filter(({ regionType }) => (regionType === 'LC') === (query.type === 1));
+  const pricer = pricerWithRate(deps, catalogue, account);
+  return asked.map((region) => {
+    const prices = pricer
+      ? (catalogue.byRegion.get(region.regionCode) ?? []).map(pricer.price).filter(isOnSale)
+      : [];
+    const lowest = prices.reduce<Money | null>(
+      (least, { price }) => (least && least.amountMinor <= price.amountMinor ? least : price),
+      null,
+    );
+    return { ...region, fromPrice: lowest };
+  });
+}
+
+/** Regions are listed without a current rate, too: undefined. */
+function pricerWithRate(deps: BrowseDeps, catalogue: Catalogue, account: Account) {
+  try {
+    return createPricer(deps, catalogue, account, account.currency);
+  } catch (error) {
+    if (error instanceof DomainError && error.code === 'EXCHANGE_RATE_UNAVAILABLE') return undefined;
+    throw error;
+  }
 }
 
 /** Base packages at the account's prices, in its currency. REGION_NOT_FOUND, EXCHANGE_RATE_UNAVAILABLE. */

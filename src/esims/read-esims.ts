@@ -67,14 +67,15 @@ export type EsimPage = Page<EsimView> & Pick<EsimList, 'totalIsMinimum' | 'next'
 export async function listEsims(
   deps: ReadDeps,
   principal: Principal,
-  query: Omit<EsimQuery, 'accountId'>,
+  { expiresBefore, ...query }: Omit<EsimQuery, 'accountId' | 'expiring'> & { readonly expiresBefore?: Date },
 ): Promise<EsimPage> {
   const accountId = principal.account.id;
+  const expiring = expiresBefore && { now: deps.clock.now(), by: expiresBefore };
   const which = { accountId, before: oldestFresh(deps), limit: MAX_REFRESHES_PER_LIST };
   const stale = await findStaleEsims(deps.db, which);
   const refresh = () => Promise.all(stale.map((row) => refreshFromSupplier(deps, row)));
   if (stale.length > 0) await orUndefined(deps.supplierReads.run(refresh));
-  const listed = await listStoredEsims(deps.db, { accountId, ...query });
+  const listed = await listStoredEsims(deps.db, { accountId, ...query, ...(expiring && { expiring }) });
   if (!listed)
     throw new DomainError('VALIDATION_ERROR', 'Invalid request', {
       details: 'after: must be the nextCursor of a page',

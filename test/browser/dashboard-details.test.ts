@@ -56,16 +56,19 @@ describe('merchants', () => {
 
   it('filter the catalogue by keyboard, and the address keeps the filters', async () => {
     const page = await open('/catalogue');
-    const region = page.getByRole('combobox', { name: 'Country or region' });
-    await region.fill('Nigeria');
-    await region.press('ArrowDown');
-    await region.press('Enter');
+    const place = page.getByRole('textbox', { name: 'Search destinations' });
+    await place.fill('Nigeria');
+    const card = page.getByRole('link', { name: /^Nigeria/ });
+    await page.getByRole('list', { name: 'Found' }).waitFor();
+    await card.focus();
+    await card.press('Enter');
     await page.waitForURL(/region=NG/);
     const count = page.getByText(/^\d+ of \d+ packages/);
     const shown = async () => Number((await count.innerText()).split(' ', 1)[0]);
     await count.waitFor();
     const all = await shown();
-    for (const label of ['Search', 'Minimum data, GB', 'Minimum days', 'Maximum price, USD']) {
+    await page.getByLabel('Search', { exact: true }).focus();
+    for (const label of ['Minimum data, GB', 'Minimum days', 'Maximum price, USD']) {
       await page.keyboard.press('Tab');
       await page.getByLabel(label, { exact: true }).and(page.locator(':focus')).waitFor();
     }
@@ -177,6 +180,28 @@ describe('merchants', () => {
       expect(await graveFaults(page)).toEqual([]);
       expect(await overflow(page)).toBeLessThanOrEqual(0);
     }
+    // Below the chart stands what the keyboard, the mouse or a finger points at.
+    const legend = page.getByRole('region', { name: 'Spent per day' }).getByRole('status');
+    const said = async () => (await legend.innerText()).replaceAll(/\s+/g, ' ');
+    const dayAt = (index: number) =>
+      new Intl.DateTimeFormat('en-US', { dateStyle: 'medium', timeZone: 'UTC' }).format(
+        new Date(days[index]?.day ?? ''),
+      );
+    await expect.poll(said).toBe(`Latest: ${dayAt(29)} Spent NGN 1,234,567.50`);
+    const { height } = (await legend.boundingBox()) ?? {};
+    await chart.focus();
+    await chart.press('Home');
+    await expect.poll(said).toBe(`${dayAt(0)} Spent NGN 0.00`);
+    for (let n = 0; n < 6; n += 1) await chart.press('ArrowRight');
+    await expect.poll(said).toBe(`${dayAt(6)} Spent NGN 7,407,405.00`);
+    expect((await legend.boundingBox())?.height).toBe(height);
+    await chart.press('Escape');
+    await expect.poll(said).toMatch(/^Latest/);
+    const { x = 0, y = 0, width = 0 } = (await chart.locator('.u-over').boundingBox()) ?? {};
+    await page.mouse.move(x + 2, y + 20);
+    await expect.poll(said).toMatch(new RegExp(`^${dayAt(0)} `));
+    await page.mouse.move(x + width / 2, y - 60);
+    await expect.poll(said).toMatch(/^Latest/);
     await page.getByText('Show as a table').first().click();
     await page.getByRole('table', { name: 'Spent per day' }).getByText('NGN 7,407,405.00').first().waitFor();
   });

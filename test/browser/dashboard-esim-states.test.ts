@@ -22,7 +22,7 @@ describe('an eSIM', () => {
     const { text } = await owner.ask('GET', '/api/esim/my-esims?status=FAILED');
     const esimId = /"_id":"(esim-[^"]+)"/.exec(text)?.[1] ?? '';
     const page = await openAs(owner, placeOf(owner));
-    const counted = page.getByRole('region', { name: 'eSIMs' });
+    const counted = page.getByRole('region', { name: 'Sales of the last 30 days' });
     await counted.getByText('1 delivered purchase, top-ups included').waitFor();
 
     await page.goto(`${stack.apiUrl}/dashboard${placeOf(owner)}/esims`);
@@ -101,8 +101,9 @@ it('an endpoint that fails is named on Home and among the endpoints while it fai
     .poll(async () => (await owner.ask('GET', '/api/webhooks/endpoints')).text)
     .toMatch(/"failingSince":"/);
   const page = await openAs(owner, placeOf(owner));
-  const alert = page.getByRole('alert').filter({ hasText: 'A webhook endpoint fails' });
-  await alert.getByText(url).waitFor();
-  await alert.getByRole('link', { name: 'See what it answers' }).click();
+  const toDo = page.getByRole('region', { name: 'To do' });
+  const line = toDo.getByRole('listitem').filter({ hasText: 'A webhook endpoint fails' });
+  await line.getByText(url).waitFor();
+  await line.getByRole('link', { name: 'See what it answers' }).click();
   await page.getByText('Fails since').waitFor();
 });

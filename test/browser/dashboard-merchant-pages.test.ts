@@ -31,7 +31,8 @@ describe('the pages', () => {
     const loads = watchLoads();
     for (const [name, path] of [
       ['home', ''],
-      ['catalogue', '/catalogue?region=NG'],
+      ['catalogue', '/catalogue'],
+      ['country', '/catalogue?region=NG'],
       ['buy', '/catalogue/SIM-OK'],
       ['batches', '/batches'],
       ['esims', '/esims'],

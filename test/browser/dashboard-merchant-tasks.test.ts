@@ -1,6 +1,6 @@
 // What merchants do after their first purchase; and the badge that names the environment.
 import { readFileSync } from 'node:fs';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runApi } from '../../src/app/processes/api.ts';
 import { freePort } from '../../src/dev/ports.ts';
@@ -185,20 +185,53 @@ it('a batch is scheduled, waits for its start, and is cancelled', async () => {
   await page.getByText('Somebody cancelled it').waitFor();
 });
 
+const plain = (text: string): string => text.replaceAll('\u00a0', ' ').trim();
+
+/** The numbers of a column, from the top; without one, such as for unlimited data: infinite. */
+async function numbersIn(table: Locator, title: string): Promise<number[]> {
+  const cells = await table.locator(`td[data-label="${title}"]`).allInnerTexts();
+  return cells.map((text) => Number(/[\d,.]+/.exec(text)?.[0].replaceAll(',', '') ?? Infinity));
+}
+
+async function inTheOrder(
+  page: Page,
+  order: string,
+  before: number[],
+  title: string,
+  way: 1 | -1,
+): Promise<void> {
+  await page.getByRole('combobox', { name: 'Sort by' }).click();
+  await page.getByRole('option', { name: order, exact: true }).click();
+  const sorted = before.toSorted((a, b) => way * (a - b));
+  const table = page.getByRole('table', { name: 'Packages' });
+  await expect.poll(() => numbersIn(table, title)).toEqual(sorted);
+}
+
 describe('the catalogue', () => {
   it('is filtered by country and text, at the price that is charged', async () => {
     const owner = await signedUp(stack, 'NGN');
     const page = await openAs(owner, `${placeOf(owner)}/catalogue`);
-    const place = page.getByRole('combobox', { name: 'Country or region' });
+    const place = page.getByRole('textbox', { name: 'Search destinations' });
     await place.fill('Nowhere');
-    await page.getByText('No results').waitFor();
+    await page.getByText('No destination has this name.').waitFor();
+    await page.getByRole('button', { name: 'Show all destinations' }).click();
+    await page.getByRole('list', { name: 'Countries' }).waitFor();
     await place.fill('Nigeria');
-    await page.getByRole('option', { name: /^Nigeria/ }).click();
+    const card = page.getByRole('link', { name: /^Nigeria/ });
+    const from = plain(await card.innerText());
+    await card.click();
     await page.waitForURL(/region=NG/);
+    await page.getByRole('heading', { name: 'Nigeria', level: 1 }).waitFor();
     const packages = page.getByRole('table', { name: 'Packages' });
     const links = packages.getByRole('link');
     await links.first().waitFor();
     const all = await links.count();
+    // The first one is the cheapest: what the card says.
+    const prices = packages.locator('td[data-label="Price"]');
+    expect(from).toContain(`from ${plain(await prices.first().innerText())} · ${all} packages`);
+    await inTheOrder(page, 'Price per GB', await numbersIn(packages, 'Per GB'), 'Per GB', 1);
+    await inTheOrder(page, 'Most days', await numbersIn(packages, 'Days'), 'Days', -1);
+    expect(page.url()).toContain('sort=days');
     const name = await links.first().innerText();
     const search = page.getByRole('textbox', { name: 'Search' });
     await search.fill(name);
@@ -206,11 +239,12 @@ describe('the catalogue', () => {
     expect(await links.allInnerTexts()).toContain(name);
     await search.fill('no package has this name');
     await page.getByText('No results.').waitFor();
-    await search.fill('');
+    await page.getByRole('button', { name: 'Remove the filters' }).click();
+    expect(await search.inputValue()).toBe('');
     await expect.poll(() => links.count()).toBe(all);
 
     const row = packages.getByRole('row').filter({ has: page.getByRole('link', { name, exact: true }) });
-    const price = (await row.first().locator('.amount').innerText()).replaceAll('\u00a0', ' ');
+    const price = plain(await row.first().locator('.amount').first().innerText());
     expect(price).toMatch(/^NGN [\d,]+\.\d\d$/);
     await row.first().getByRole('link').click();
     const button = page.getByRole('button', { name: /^Buy the eSIM for/ });
@@ -286,6 +320,62 @@ describe('an API key', () => {
   });
 });
 
+describe('Home', () => {
+  it('says what is to be done, and shows the balance, sales and what ends soon', async () => {
+    const owner = await fundedOwner();
+    const page = await openAs(owner, placeOf(owner));
+    const toDo = page.getByRole('region', { name: 'To do' });
+    await toDo.getByRole('button', { name: 'Close the hint' }).click();
+    await toDo.getByText('Nothing waits for you.').waitFor();
+    await page.getByRole('region', { name: 'First steps' }).waitFor();
+
+    const { esimDetails } = (await buy(owner, 'SIM-MANUAL-LIFE')) as unknown as {
+      esimDetails: { esimId: string };
+    };
+    const act = (action: string, body = {}) =>
+      owner.ask('POST', `/api/sandbox/esims/${esimDetails.esimId}/${action}`, { body });
+    await act('install');
+    await act('use', { bytes: 1 });
+    const { text } = await owner.ask('GET', `/api/esim/${esimDetails.esimId}`);
+    const end = Date.parse(/"expiredTime":"([^"]+)"/.exec(text)?.[1] ?? '');
+    const days = Math.round((end - Date.now()) / 86_400_000);
+    await act('clock', { advanceSeconds: (days - 2) * 86_400 });
+    await owner.ask('POST', '/api/wallet/fund', { body: { amount: 20, paymentMethod: 'BANK_TRANSFER' } });
+    await page.reload();
+    await toDo.getByText('1 payment not made yet').waitFor();
+    const ending = toDo.getByRole('listitem').filter({ hasText: '1 eSIM ends within 3 days' });
+    await ending.waitFor();
+    const soon = page.getByRole('table', { name: 'eSIMs that end soon' });
+    expect(await soon.getByRole('link').count()).toBe(1);
+    const sales = page.getByRole('region', { name: 'Sales of the last 30 days' });
+    await sales.getByText('1 delivered purchase, top-ups included').waitFor();
+    const wallet = page.getByRole('region', { name: 'Wallet' });
+    const said = async () => plain(await wallet.getByRole('status').innerText()).replaceAll(/\s+/g, ' ');
+    const usd = (amount: number) => `USD ${amount.toFixed(2)}`;
+    const { balance } = data<{ balance: number }>(await owner.ask('GET', '/api/wallet/balance'));
+    expect(balance).toBeLessThan(50);
+    expect(await said()).toBe(`Now Balance ${usd(balance)}`);
+    const chart = wallet.getByRole('img', { name: 'Balance over time' });
+    await chart.focus();
+    // What it was before any change, then the funding, then the purchase.
+    await chart.press('Home');
+    await expect.poll(said).toMatch(/Balance USD 0\.00$/);
+    await chart.press('ArrowRight');
+    await expect.poll(said).toMatch(/Balance USD 50\.00$/);
+    await keepScreenshot(page, 'home-to-do-whole');
+    expect(await graveFaults(page)).toEqual([]);
+
+    await ending.getByRole('link', { name: 'See them' }).click();
+    await page.waitForURL(/esims\?ends=3/);
+    const rows = page.getByRole('table', { name: 'eSIMs' }).getByRole('row');
+    await expect.poll(() => rows.count()).toBe(2);
+    await page.goBack();
+    await toDo.getByRole('link', { name: 'See them' }).first().click();
+    await page.waitForURL(/purchases\?status=PENDING/);
+    await page.getByRole('link', { name: 'Funding' }).waitFor();
+  });
+});
+
 describe('a webhook endpoint', () => {
   it('is removed after a question, and gets nothing more', async () => {
     const owner = await fundedOwner();
@@ -342,7 +432,8 @@ describe('the warning of a low balance', () => {
     await alert.waitFor();
     expect(await faultsOf(page, 'low-balance')).toEqual([]);
     await choose(page, 'Home');
-    await alert.getByRole('link', { name: 'Fund the wallet' }).click();
+    const toDo = page.getByRole('listitem').filter({ hasText: 'The balance is low' });
+    await toDo.getByRole('link', { name: 'Fund the wallet' }).click();
     await page.waitForURL('**/wallet#fund');
     await limit.fill('');
     await warning.getByRole('button', { name: 'Save' }).click();

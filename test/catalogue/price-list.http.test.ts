@@ -76,6 +76,9 @@ describe('a merchant’s own price', () => {
     expect((await api.ask(`/api/esim/packages/${PACKAGE}`, { key: 'usd' })).json).toMatchObject({
       price: 11.11,
     });
+    const lowest = async (key: string) =>
+      ((await api.ask('/api/esim/regions?type=1', { key })).json as { fromPrice: number }[])[0]?.fromPrice;
+    expect([await lowest('usd'), await lowest('usduser')]).toEqual([11.11, await priceIn('usduser')]);
     const quote = await api.ask('/api/esim/quotes', {
       key: 'usd',
       body: { packageCode: PACKAGE, packageType: 'BASE' },

@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { gigabytesOf, isFit, packageFilters } from '../../dashboard/src/merchant/filters.ts';
+import {
+  gigabytesOf,
+  inOrder,
+  isFit,
+  packageFilters,
+  pricePerGb,
+} from '../../dashboard/src/merchant/filters.ts';
 
 const NIGERIA = {
   packageName: 'Nigeria 5GB 30Days',
@@ -48,5 +54,38 @@ describe('filters', () => {
     const none = { region, search: undefined, data: undefined, days: undefined, price: undefined };
     expect(packageFilters({ region, search: '', data: 'much', days: -1, price: 0 })).toEqual(none);
     expect(packageFilters({ region, data: [5], days: true, price: 'Infinity' })).toEqual(none);
+  });
+});
+
+describe('the order of packages', () => {
+  const PACKAGES = [
+    { packageCode: 'A', data: '1 GB', validity: 7, price: 4 },
+    { packageCode: 'B', data: '10 GB', validity: 30, price: 20 },
+    { packageCode: 'C', data: 'Unlimited', validity: 5, price: 15 },
+    { packageCode: 'D', data: '1 GB/day', validity: 10, price: 20 },
+    { packageCode: 'E', data: '512 MB', validity: 7, price: 1.5 },
+  ];
+  it.each([
+    ['price', 'EACBD'],
+    // 10 GB each for the same price: as they came.
+    ['data', 'CBDAE'],
+    ['days', 'BDEAC'],
+    // Unlimited data has no price per GB.
+    ['perGb', 'BDEAC'],
+  ] as const)('by %s: %s', (order, codes) => {
+    expect(
+      inOrder(PACKAGES, order)
+        .map(({ packageCode }) => packageCode)
+        .join(''),
+    ).toBe(codes);
+  });
+
+  it.each([
+    ['5 GB', 30, 12.5, 2.5],
+    ['512 MB', 7, 1.5, 3],
+    ['1 GB/day', 10, 20, 2],
+    ['Unlimited', 3, 15, null],
+  ])('%s over %i days for %d: %s a GB', (data, validity, price, perGb) => {
+    expect(pricePerGb({ data, validity, price })).toBe(perGb);
   });
 });

@@ -85,6 +85,45 @@ describe('a page equals the plain query', () => {
   });
 });
 
+describe('what ends soon', () => {
+  const now = new Date('2027-01-01T00:00:00Z');
+  const DAY_MS = 86_400_000;
+  const until = (days: number) => ({ now, by: new Date(now.getTime() + days * DAY_MS) });
+
+  beforeAll(async () => {
+    // Ends of one hour each, a thousand of them past; two eSIMs of the supplier share an end.
+    await sql`update esims set esim_tran_no = id,
+        expired_time = ${now}::timestamptz + (substr(iccid, 6)::bigint % 9000 - 1000) / 2 * interval '1 hour'
+      where account_id = ${BIG} and iccid like '%7'`.execute(books.owner);
+  });
+
+  it.each([3, 30])(
+    'within %i days, the soonest first, in any page size, and nothing that has ended',
+    async (days) => {
+      const { rows: expected } = await sql<{ id: string }>`
+      select id from esims where account_id = ${BIG} and status in ('CREATED', 'ACTIVE')
+         and expired_time > ${now} and expired_time <= ${until(days).by} order by expired_time, id`.execute(
+        books.owner,
+      );
+      expect(expected.length).toBeGreaterThan(days === 3 ? 3 : 30);
+      const ids: string[] = [];
+      for (let after: string | undefined, pages = 0; pages === 0 || after !== undefined; pages += 1) {
+        const page = await list({
+          limit: 7,
+          expiring: until(days),
+          ...(after === undefined ? {} : { after }),
+        });
+        expect(page.total).toBe(expected.length);
+        ids.push(...page.rows.map((row) => row.id));
+        after = page.next;
+      }
+      expect(ids).toEqual(expected.map(({ id }) => id));
+      const second = await list({ limit: 2, page: 2, expiring: until(days) });
+      expect(second.rows.map(({ id }) => id)).toEqual(ids.slice(2, 4));
+    },
+  );
+});
+
 describe('a cursor', () => {
   it.each<Partial<EsimQuery>>([
     { limit: 100, search: 'rare 1' },

@@ -1,4 +1,4 @@
-// Faults in how the dashboard reads files of rows, from which money is spent.
+// Faults in how the dashboard reads files of rows, from which money is spent, and in what it says of money.
 import { type Fault, faultsIn } from './fault.ts';
 
 const CSV_ROWS = 'test/dashboard/csv-rows.unit.test.ts';
@@ -20,6 +20,16 @@ export const DASHBOARD_FAULTS: readonly Fault[] = [
       'text === undefined',
     ],
     'our own apostrophes become part of a reference': ['withoutApostrophes(cell.trim())', 'cell.trim()'],
+  }),
+  ...faultsIn('dashboard/src/merchant/todo.ts', 'test/dashboard/todo.unit.test.ts', {
+    'Home does not say that the balance is low': ['balance < lowBelow;', 'balance < -lowBelow;'],
+    'Home does not say that the balance will not last': ['days >= MIN_DAYS_LEFT', 'days >= 0'],
+    'Home does not say that the account owes money': ['if (owed > 0)', 'if (owed < 0)'],
+    'the chart of the balance begins with what it is now': ['oldest.balanceAfter - oldest.amount', 'balance'],
+  }),
+  ...faultsIn('dashboard/src/ui/chart-scales.ts', 'test/dashboard/chart-scales.unit.test.ts', {
+    'bars are compared from above zero': ['if (fromZero) return', 'if (lowest < 0) return'],
+    'one value has no range': ['Math.abs(lowest) * ROOM : ', '0 : '],
   }),
   ...faultsIn('dashboard/src/merchant/csv-rows.ts', CSV_ROWS, {
     'headings must be written as we write them': ['plain(name) === plain(heading)', 'name === heading'],

@@ -37,6 +37,12 @@ export const PRICE_FAULTS: readonly Fault[] = [
       'return amountMinor + missing - step;',
     ],
   }),
+  ...faultsIn('src/catalogue/http/regions.ts', LIST, {
+    'one account reads the lowest prices of another': [
+      'const revision = cases.priceRevision(account);',
+      'const revision = cases.catalogueRevision();',
+    ],
+  }),
   ...faultsIn('src/catalogue/price-rule-settings.ts', FINANCE, {
     'a rule below cost is set': ["if (verdict !== 'below-cost') return verdict;", "return 'set';"],
     'a rule below cost waits for a second person': ['allowsBelowCost: false', 'allowsBelowCost: true'],

@@ -37,6 +37,8 @@ const NIGERIA = {
   countryCode: 'NG',
   flagUrl: 'https://img.example.com/ng.png',
   packageCount: 1,
+  fromPrice: 19178.13,
+  currency: 'NGN',
 };
 
 test('regions are a bare array, all or by kind', async () => {
@@ -50,6 +52,9 @@ test('regions are a bare array, all or by kind', async () => {
     'GL',
   ]);
   expect((many.json as { countryCode: null }[]).map((one) => one.countryCode)).toEqual([null, null]);
+  expect((await api.ask('/api/esim/regions?type=1', { key: 'usd' })).json).toEqual([
+    { ...NIGERIA, fromPrice: 12.5, currency: 'USD' },
+  ]);
 });
 
 test('packages (BASE) have the catalogue shape in the account currency', async () => {
@@ -415,12 +420,13 @@ test('catalogue answers are rendered once per revision and kept separate by acco
     await api.ask('/api/esim/packages/NG-5GB-30D', { key: 'ngn' });
     await api.ask('/api/esim/packages/NG-5GB-30D?currency=NGN');
     await api.ask('/api/esim/regions', { key: 'ngn' });
+    await api.ask('/api/esim/regions', { key: 'usd' });
     await api.ask('/api/esim/regions?type=1', { key: 'ngn' });
   }
-  expect(api.shop.calls.length).toBe(9);
+  expect(api.shop.calls.length).toBe(10);
   await api.shop.changePrices();
   await api.ask('/api/esim/regions', { key: 'ngn' });
-  expect(api.shop.calls.length).toBe(10);
+  expect(api.shop.calls.length).toBe(11);
 });
 
 test('rendered answers of one environment are never sent in the other', async () => {

@@ -1,5 +1,6 @@
 import { Anchor, Container, Paper, Stack, Text, Title } from '@mantine/core';
 import { useEffect, type ReactNode } from 'react';
+import { WIDTHS } from '../app/theme.ts';
 
 export function CardPage({
   title,
@@ -14,7 +15,7 @@ export function CardPage({
     document.title = `${title} · Simway`;
   }, [title]);
   return (
-    <Container component="main" size={440} py={{ base: 'md', sm: 64 }}>
+    <Container component="main" size={WIDTHS.form} py={{ base: 'md', sm: 'xl' }}>
       <Text fw={700} mb="md">
         Simway
       </Text>

@@ -1,4 +1,4 @@
-import { MantineProvider, createTheme, Modal, Notification } from '@mantine/core';
+import { MantineProvider } from '@mantine/core';
 import { Notifications } from '@mantine/notifications';
 import {
   MutationCache,
@@ -12,6 +12,7 @@ import { RouterProvider } from '@tanstack/react-router';
 import { Refusal } from '../api/client.ts';
 import { router } from './router.tsx';
 import { currentUserQuery, isSignedOut, setSessionEnded } from './session.ts';
+import { theme } from './theme.ts';
 
 const styleNonce = document.querySelector<HTMLMetaElement>('meta[name="style-nonce"]')?.content ?? '';
 
@@ -60,17 +61,3 @@ export function App() {
     </MantineProvider>
   );
 }
-
-const theme = createTheme({
-  primaryColor: 'blue',
-  // The darker shade keeps white text on it readable (WCAG AA).
-  primaryShade: { light: 8, dark: 8 },
-  defaultRadius: 'md',
-  cursorType: 'pointer',
-  respectReducedMotion: true,
-  components: {
-    // A screen reader needs a name for the button.
-    Modal: Modal.extend({ defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } }),
-    Notification: Notification.extend({ defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } }),
-  },
-});

@@ -1,7 +1,7 @@
 import { Alert, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { readApi } from '../api/client.ts';
-import { PageLink, Amount } from '../ui/parts.tsx';
+import { Amount, Figure, PageLink } from '../ui/parts.tsx';
 import { useMembership } from './place.ts';
 
 /** The balance, and the amount below which the merchant calls it low; `null` for none. */
@@ -15,16 +15,25 @@ export async function readWallet() {
 
 type Wallet = Awaited<ReturnType<typeof readWallet>>;
 
-export function Balance({ of, children }: { readonly of: Wallet; readonly children?: ReactNode }) {
+interface BalanceProps {
+  readonly of: Wallet;
+  readonly children?: ReactNode;
+}
+
+export const BalanceFigure = ({ of, children }: BalanceProps) => (
+  <>
+    <Figure name="Available" value={<Amount of={of.balance} currency={of.currency} />} size="xl" />
+    <Text size="sm" c="dimmed">
+      On hold for open purchases: <Amount of={of.onHold} currency={of.currency} />
+      {children}
+    </Text>
+  </>
+);
+
+export function Balance({ of, children }: BalanceProps) {
   return (
     <>
-      <Text size="xl" fw={700}>
-        <Amount of={of.balance} currency={of.currency} />
-      </Text>
-      <Text size="sm" c="dimmed">
-        On hold for open purchases: <Amount of={of.onHold} currency={of.currency} />
-        {children}
-      </Text>
+      <BalanceFigure of={of}>{children}</BalanceFigure>
       <OwedAlert of={of} />
       <LowBalanceAlert of={of} />
     </>

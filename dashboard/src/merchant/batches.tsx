@@ -59,7 +59,7 @@ export function BatchesPage() {
           label="Batches"
           query={query}
           onPage={setPage}
-          empty="No batches yet."
+          empty="No batches yet. Choose a file above: the template has the columns."
           columns={{
             When: ({ createdAt }) => <Moment at={createdAt} />,
             Batch: ({ batchId, counts }) => (

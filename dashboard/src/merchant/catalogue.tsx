@@ -1,58 +1,81 @@
-import { Group, Select, Stack, Text, TextInput, type OptionsFilter } from '@mantine/core';
+import { Button, Group, Select, Stack, Text } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
-import { isFoundIn } from 'simway-client/search-text.ts';
+import { WIDTHS } from '../app/theme.ts';
 import { api, type ApiSchemas } from '../api/client.ts';
 import { DownloadCsv } from '../ui/download-csv.tsx';
 import { SearchField } from '../ui/filters.tsx';
+import { Flag } from '../ui/flag.tsx';
 import { NumberField } from '../ui/number-field.tsx';
 import { numberText, readNumber } from '../ui/numbers.ts';
-import { LinkButton, QueryView, Page } from '../ui/parts.tsx';
-import { amount, Rows } from '../ui/rows.tsx';
+import { Amount, LinkButton, Page, QueryView } from '../ui/parts.tsx';
+import { amount, Rows, type Columns } from '../ui/rows.tsx';
+import { Destinations, useDestinations } from './destinations.tsx';
 import { ItemLink } from './item-link.tsx';
-import { isFit, packageFilters, type PackageFilters } from './filters.ts';
+import {
+  inOrder,
+  isFit,
+  PACKAGE_ORDERS,
+  packageFilters,
+  pricePerGb,
+  type PackageFilters,
+  type PackageOrder,
+} from './filters.ts';
 import { useMembership, usePlace, useRead } from './place.ts';
 
 type Package = ApiSchemas['Package'];
-type Region = ApiSchemas['Region'];
-
-const TYPES = { LC: 'Countries', RG: 'Regions', GL: 'Global' } as const;
 
 const FROM = '/m/$accountId/$environment/catalogue';
 
-/** Changes filters in the address. Only another region is a step that the browser's Back undoes. */
+/** Changes filters in the address: not a step that the browser's Back undoes. */
 function useShow() {
   const navigate = useNavigate({ from: FROM });
   return (change: PackageFilters) =>
-    void navigate({ search: (old) => packageFilters({ ...old, ...change }), replace: !('region' in change) });
+    void navigate({ search: (old) => packageFilters({ ...old, ...change }), replace: true });
 }
 
 export function CataloguePage() {
   const { region } = useSearch({ from: FROM });
-  const show = useShow();
-  const regions = useRead('/api/esim/regions', {});
+  return region === undefined ? <AllDestinations /> : <OneDestination key={region} region={region} />;
+}
+
+const PriceList = () => (
+  <DownloadCsv name="price-list.csv" label="Download the price list" read={readPriceList} />
+);
+
+function AllDestinations() {
+  const { environment } = usePlace();
+  return (
+    <Page title="Catalogue" about="With your prices, in the currency of your wallet." extra={<PriceList />}>
+      <Destinations />
+      {environment === 'test' && (
+        <Text size="sm" c="dimmed">
+          Sandbox package codes simulate a scenario. SIM-OK is delivered at once; docs/SANDBOX.md in the
+          source lists all.
+        </Text>
+      )}
+    </Page>
+  );
+}
+
+function OneDestination({ region }: { readonly region: string }) {
+  const { data } = useDestinations();
+  const found = data?.regions.find(({ regionCode }) => regionCode === region);
   return (
     <Page
-      title="Catalogue"
+      title={found?.regionName ?? 'Catalogue'}
       about="With your prices, in the currency of your wallet."
-      extra={<DownloadCsv name="price-list.csv" label="Download the price list" read={readPriceList} />}
+      before={<Flag code={found?.countryCode ?? null} isGlobal={found?.regionType === 'GL'} />}
+      extra={
+        <Group>
+          <LinkButton variant="default" size="compact-sm" to={FROM}>
+            All destinations
+          </LinkButton>
+          <PriceList />
+        </Group>
+      }
     >
-      <QueryView query={regions} rows={1}>
-        {(found) => (
-          <Select
-            label="Country or region"
-            placeholder="Type to search"
-            searchable
-            nothingFoundMessage="No results"
-            maw={420}
-            data={groupsOf(found)}
-            filter={findRegions}
-            value={region ?? null}
-            onChange={(next) => show({ region: next ?? undefined })}
-          />
-        )}
-      </QueryView>
-      {region === undefined ? <ByCode /> : <Packages region={region} />}
+      <Packages region={region} />
     </Page>
   );
 }
@@ -64,65 +87,12 @@ const readPriceList = async (): Promise<Blob> => {
   return data as unknown as Blob;
 };
 
-/** Countries are found by other names too, and without their accents. */
-const findRegions: OptionsFilter = ({ options, search }) =>
-  options.flatMap((option) => {
-    if (!('group' in option)) return isFoundIn(option.label, search) ? option : [];
-    const items = option.items.filter(({ label }) => isFoundIn(label, search));
-    return items.length > 0 ? { ...option, items } : [];
-  });
-
-function groupsOf(regions: readonly Region[]) {
-  return Object.entries(TYPES).map(([type, group]) => ({
-    group,
-    items: regions
-      .filter(({ regionType }) => regionType === type)
-      .map(({ regionCode, regionName, packageCount }) => ({
-        value: regionCode,
-        label: `${regionName} (${String(packageCount)})`,
-      })),
-  }));
-}
-
-/** For packages that are in no list, such as those of the sandbox. */
-function ByCode() {
-  const place = usePlace();
-  const [code, setCode] = useState('');
-  return (
-    <Stack gap="xs">
-      <Text c="dimmed">Choose a country or region, or open a package by its code.</Text>
-      <Group align="end">
-        <TextInput
-          label="Package code"
-          placeholder={place.environment === 'test' ? 'SIM-OK' : ''}
-          value={code}
-          onChange={({ currentTarget }) => setCode(currentTarget.value.trim())}
-        />
-        <LinkButton
-          variant="default"
-          disabled={code === ''}
-          to="/m/$accountId/$environment/catalogue/$packageCode"
-          params={{ packageCode: code === '' ? 'SIM-OK' : code }}
-        >
-          Open
-        </LinkButton>
-      </Group>
-      {place.environment === 'test' && (
-        <Text size="sm" c="dimmed">
-          Sandbox package codes simulate a scenario. SIM-OK is delivered at once; docs/SANDBOX.md in the
-          source lists all.
-        </Text>
-      )}
-    </Stack>
-  );
-}
-
 function Filters() {
   const filters = useSearch({ from: FROM });
   const { currency } = useMembership();
   const show = useShow();
   return (
-    <Group align="end" role="search" aria-label="Filter the packages">
+    <Group align="end" role="search" aria-label="Filter the packages" className="filters">
       <SearchField
         placeholder="Name, code or data"
         value={filters.search}
@@ -134,6 +104,14 @@ function Filters() {
         label={`Maximum price, ${currency}`}
         value={filters.price}
         onChange={(price) => show({ price })}
+      />
+      <Select
+        label="Sort by"
+        w={WIDTHS.number}
+        allowDeselect={false}
+        data={Object.entries(PACKAGE_ORDERS).map(([value, label]) => ({ value, label }))}
+        value={filters.sort ?? 'price'}
+        onChange={(sort) => show({ sort: sort as PackageOrder })}
       />
     </Group>
   );
@@ -153,7 +131,7 @@ function NumberFilter({
   return (
     <NumberField
       label={label}
-      w={170}
+      w={WIDTHS.number}
       value={typed}
       onChange={(next) => {
         setTyped(next);
@@ -163,39 +141,77 @@ function NumberFilter({
   );
 }
 
+const SHOWN_NAMES = 3;
+
+/** The first of many; the title has all. */
+function Names({ of }: { readonly of: readonly string[] }) {
+  const more = of.length - SHOWN_NAMES;
+  const shown = of.slice(0, SHOWN_NAMES).join(', ');
+  if (of.length === 0) return '–';
+  return <span title={of.join(', ')}>{more > 0 ? `${shown} and ${more.toLocaleString()} more` : shown}</span>;
+}
+
+const COLUMNS: Columns<Package> = {
+  Package: ({ packageName, packageCode }) => (
+    <ItemLink kind="package" id={packageCode}>
+      {packageName}
+    </ItemLink>
+  ),
+  Data: ({ data }) => data,
+  Days: { number: ({ validity }) => validity },
+  Price: amount('price'),
+  'Per GB': { amount: (one) => <Amount of={pricePerGb(one)} currency={one.currency} /> },
+  Networks: ({ networkProviders }) => <Names of={networkProviders} />,
+  Speed: ({ speed }) => speed,
+  'Top-up': ({ topUpAvailable }) => (topUpAvailable ? 'Yes' : 'No'),
+};
+
+const { Networks, ...REST } = COLUMNS;
+
+/** Of several countries each package covers another number of them. */
+const REGION_COLUMNS: Columns<Package> = {
+  ...REST,
+  Countries: { number: ({ coverage }) => <span title={coverage.join(', ')}>{coverage.length}</span> },
+  ...(Networks && { Networks }),
+};
+
 function Packages({ region }: { readonly region: string }) {
   const filters = useSearch({ from: FROM });
   const query = useRead('/api/esim/packages', { query: { regionCode: region } });
+  const navigate = useNavigate({ from: FROM });
+  const [cleared, setCleared] = useState(0);
+  const clear = async () => {
+    await navigate({ search: { region, sort: filters.sort }, replace: true });
+    // The fields keep what was typed until they are made anew.
+    setCleared((before) => before + 1);
+  };
   return (
     <Stack>
-      <Filters />
+      <Filters key={cleared} />
       <QueryView query={query}>
         {(found) => {
           const packages = found as Package[];
-          const rows = packages
-            .filter((one) => isFit(one, filters))
-            .toSorted((one, other) => one.price - other.price);
+          const { sort = 'price' } = filters;
+          const rows = inOrder(
+            packages.filter((one) => isFit(one, filters)),
+            sort,
+          );
           return (
             <>
               <Text size="sm" c="dimmed" role="status">
-                {rows.length.toLocaleString()} of {packages.length.toLocaleString()} packages, cheapest first
+                {rows.length.toLocaleString()} of {packages.length.toLocaleString()} packages
               </Text>
               <Rows
                 label="Packages"
                 rows={rows}
+                keyOf={({ packageCode }) => packageCode}
                 empty="No results."
-                columns={{
-                  Package: ({ packageName, packageCode }) => (
-                    <ItemLink kind="package" id={packageCode}>
-                      {packageName}
-                    </ItemLink>
-                  ),
-                  Data: ({ data }) => data,
-                  Days: { number: ({ validity }) => validity },
-                  Speed: ({ speed }) => speed,
-                  'Top-up': ({ topUpAvailable }) => (topUpAvailable ? 'Yes' : 'No'),
-                  Price: amount('price'),
-                }}
+                emptyAction={
+                  <Button variant="default" onClick={() => void clear()}>
+                    Remove the filters
+                  </Button>
+                }
+                columns={packages.some(({ coverage }) => coverage.length > 1) ? REGION_COLUMNS : COLUMNS}
               />
             </>
           );

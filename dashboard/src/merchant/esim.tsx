@@ -15,9 +15,10 @@ import { useMutation } from '@tanstack/react-query';
 import { useParams, useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { listEsimsStatus } from 'simway-client/generated/api-lists.ts';
+import { WIDTHS } from '../app/theme.ts';
 import { api, readApi, type ApiSchemas } from '../api/client.ts';
 import { ConfirmButton } from '../ui/dialogs.tsx';
-import { formatAmount, formatBytes } from '../ui/format.ts';
+import { DAY_MS, formatAmount, formatBytes } from '../ui/format.ts';
 import {
   Amount,
   QueryView,
@@ -43,28 +44,31 @@ import { ItemLink } from './item-link.tsx';
 import { ReplacementSection } from './replacements.tsx';
 import { ReturnSection } from './returns.tsx';
 import { useMembership, usePlace, useRead, useReads, usePages } from './place.ts';
-import { esimFilters } from './filters.ts';
+import { ENDING_DAYS, esimFilters } from './filters.ts';
+import { ToCatalogue } from './to-catalogue.tsx';
 
 const FROM = '/m/$accountId/$environment/esims';
 
 export function EsimsPage() {
   const navigate = useNavigate({ from: FROM });
   const filters = useSearch({ from: FROM });
-  const { search = '', status } = filters;
+  const { search = '', status, ends } = filters;
+  const [now] = useState(() => Date.now());
   const show = (next: Search) =>
     void navigate({ search: esimFilters({ ...filters, ...next }), replace: true });
-  const query = usePages(['esims', { search, status }], async (after) => {
+  const expiresBefore = ends && new Date(now + Number(ends) * DAY_MS).toISOString();
+  const query = usePages(['esims', { search, status, expiresBefore }], async (after) => {
     const { esims, nextCursor } = await readApi('/api/esim/my-esims', {
-      query: { limit: 25, search, status, after },
+      query: { limit: 25, search, status, expiresBefore, after },
     });
     return { items: esims, nextCursor };
   });
   return (
     <Page title="eSIMs">
-      <Group align="end">
+      <Group align="end" className="filters">
         <SearchField
           placeholder="Package, ICCID or transaction"
-          w={280}
+          w={WIDTHS.choice}
           value={search}
           onSearch={(text) => show({ search: text })}
         />
@@ -74,11 +78,14 @@ export function EsimsPage() {
           value={status}
           onChange={(next) => show({ status: next })}
         />
+        <ChoiceField label="Ends" data={ENDING_DAYS} value={ends} onChange={(next) => show({ ends: next })} />
       </Group>
       <CursorList
         query={query}
         label="eSIMs"
-        empty={search === '' && !status ? 'No eSIMs yet.' : 'No results.'}
+        {...(search === '' && !status && !ends
+          ? { empty: 'No eSIMs yet. Each that you buy is listed here.', emptyAction: <ToCatalogue /> }
+          : { empty: 'No results.' })}
         columns={{
           eSIM: ({ _id: esimId, packageName }) => (
             <ItemLink kind="esim" id={esimId}>
@@ -91,6 +98,7 @@ export function EsimsPage() {
             number: (one) =>
               hasData(one) ? `${formatBytes(one.data_usage_remain)} of ${formatBytes(one.totalVolume)}` : '–',
           },
+          Ends: ({ expiredTime }) => <Moment at={expiredTime === '' ? null : expiredTime} />,
           Bought: ({ createdAt }) => <Moment at={createdAt} />,
         }}
       />
@@ -301,7 +309,12 @@ function TopUps({ esim }: { readonly esim: Esim }) {
     <QuerySection title="Top up" query={query} rows={1}>
       {(found) => {
         const packages = found as ApiSchemas['TopUpPackage'][];
-        if (packages.length === 0) return <Empty>This package cannot be topped up.</Empty>;
+        if (packages.length === 0)
+          return (
+            <Empty action={<ToCatalogue />}>
+              This package cannot be topped up. Another eSIM can be bought.
+            </Empty>
+          );
         if (esim.esimStatus === 'CREATED')
           return <Text c="dimmed">Once the eSIM is in use it can be topped up.</Text>;
         const topUp = packages.find((one) => one.packageCode === chosen);
@@ -310,7 +323,7 @@ function TopUps({ esim }: { readonly esim: Esim }) {
             <Select
               label="Top-up package"
               placeholder="Choose one"
-              maw={420}
+              maw={WIDTHS.form}
               data={packages.map(({ packageCode, name, price, currencyCode }) => ({
                 value: packageCode,
                 label: `${name}, ${formatAmount(price, currencyCode)}`,
@@ -371,7 +384,7 @@ function Sandbox({ esimId }: { readonly esimId: string }) {
       <Stack>
         <NumberField
           label="Data to use, MB"
-          maw={200}
+          maw={WIDTHS.number}
           rules={MEGABYTES}
           value={megabytes}
           onChange={setMegabytes}

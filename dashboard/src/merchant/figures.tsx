@@ -1,11 +1,12 @@
-import { Group, Progress, SegmentedControl, SimpleGrid, Stack, Text } from '@mantine/core';
+import { Group, Progress, SegmentedControl, SimpleGrid, Text } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { TimeChart, ChartValues } from '../ui/chart.tsx';
-import { DAY_MS, dayOf, formatAmount, formatBytes, formatDay } from '../ui/format.ts';
-import { QueryView, Moment, Section, Page } from '../ui/parts.tsx';
+import { DAY_MS, dayOf, formatAmount, formatBytes, formatDay, formatTick } from '../ui/format.ts';
+import { Figure, QueryView, Moment, Section, Page } from '../ui/parts.tsx';
 import { RowsSection } from '../ui/rows.tsx';
 import { FIGURE_DAYS, figureFilters } from './filters.ts';
 import { useRead } from './place.ts';
+import { ToCatalogue } from './to-catalogue.tsx';
 
 const FROM = '/m/$accountId/$environment/figures';
 const GB = 1024 ** 3;
@@ -41,7 +42,7 @@ function Spending({ days }: { readonly days: number }) {
         const newest = found.toReversed();
         return (
           <>
-            <SimpleGrid cols={{ base: 1, xs: 2, sm: 4 }}>
+            <SimpleGrid cols={{ base: 2, sm: 4 }}>
               <Figure name="Spent" value={formatAmount(total.spent, currency)} />
               <Figure name="Purchases" value={total.purchases.toLocaleString()} />
               <Figure name="Data bought" value={formatBytes(total.dataBytes)} />
@@ -55,13 +56,14 @@ function Spending({ days }: { readonly days: number }) {
                 Data used was last read at <Moment at={usageAsOf} /> or later.
               </Text>
             )}
-            <Section title="Spent per day">
+            <Section title={`Spent per day, ${currency}`}>
               <TimeChart
                 {...daily}
                 label="Spent per day"
                 kind="bars"
                 lines={[{ name: 'Spent', color: 'blue', of: ({ spent }) => spent }]}
                 formatValue={(value) => formatAmount(value, currency)}
+                formatTick={formatTick}
               />
               <ChartValues
                 label="Spent per day"
@@ -102,6 +104,7 @@ function Spending({ days }: { readonly days: number }) {
               label="Purchases by destination"
               rows={topDestinations}
               empty="No purchases in this time."
+              emptyAction={<ToCatalogue />}
               columns={{
                 Destination: ({ regionName }) => regionName,
                 Purchases: { number: ({ purchases }) => purchases.toLocaleString() },
@@ -112,19 +115,6 @@ function Spending({ days }: { readonly days: number }) {
         );
       }}
     </QueryView>
-  );
-}
-
-function Figure({ name, value }: { readonly name: string; readonly value: string }) {
-  return (
-    <Stack gap={0}>
-      <Text size="sm" c="dimmed">
-        {name}
-      </Text>
-      <Text size="lg" fw={700} className="amount">
-        {value}
-      </Text>
-    </Stack>
   );
 }
 

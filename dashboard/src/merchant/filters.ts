@@ -46,7 +46,11 @@ export const messageFilters = searchOf({ status: oneOf(listWebhookMessagesStatus
 
 export const requestFilters = searchOf({ requestId: textIn });
 
-export const esimFilters = searchOf({ search: textIn, status: oneOf(listEsimsStatus) });
+export const esimFilters = searchOf({
+  search: textIn,
+  status: oneOf(listEsimsStatus),
+  ends: (value) => oneOf(Object.keys(ENDING_DAYS) as (keyof typeof ENDING_DAYS)[])(textIn(value)),
+});
 
 /** How many days the figures are of; 30 without. */
 export const FIGURE_DAYS = { '7': '7 days', '30': '30 days', '365': 'A year' } as const;
@@ -60,8 +64,18 @@ export const isTopUpCode = (packageCode: string): boolean => packageCode.startsW
 
 type Package = ApiSchemas['Package'];
 
+/** In which order packages are compared. */
+export const PACKAGE_ORDERS = {
+  price: 'Price',
+  data: 'Most data',
+  days: 'Most days',
+  perGb: 'Price per GB',
+} as const;
+export type PackageOrder = keyof typeof PACKAGE_ORDERS;
+
 export const packageFilters = searchOf({
   region: textIn,
+  sort: oneOf(Object.keys(PACKAGE_ORDERS) as PackageOrder[]),
   search: textIn,
   /** At least this many GB in all. */
   data: amountIn,
@@ -92,3 +106,31 @@ export function isFit(
     one.price <= price
   );
 }
+
+/** What a GB costs, where the data of the package has an end. */
+export function pricePerGb(one: Pick<Package, 'data' | 'validity' | 'price'>): number | null {
+  const gigabytes = gigabytesOf(one);
+  return Number.isFinite(gigabytes) && gigabytes > 0 ? one.price / gigabytes : null;
+}
+
+type Compared = Pick<Package, 'data' | 'validity' | 'price'>;
+
+/** Unlimited data is the most, and its GB has no price: such packages are the last by it. */
+const ORDERS: Readonly<Record<PackageOrder, (one: Compared) => number>> = {
+  price: ({ price }) => price,
+  data: (one) => -gigabytesOf(one),
+  days: ({ validity }) => -validity,
+  perGb: (one) => pricePerGb(one) ?? Infinity,
+};
+
+/** By the order, and the cheaper one first where that is equal. */
+export function inOrder<One extends Compared>(packages: readonly One[], order: PackageOrder): One[] {
+  const key = ORDERS[order];
+  return packages.toSorted((one, other) => {
+    const [a, b] = [key(one), key(other)];
+    return a === b ? one.price - other.price : a < b ? -1 : 1;
+  });
+}
+
+/** How soon the eSIMs end that are listed, in days. */
+export const ENDING_DAYS = { '3': 'Within 3 days', '7': 'Within 7 days', '30': 'Within 30 days' } as const;

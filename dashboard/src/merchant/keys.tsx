@@ -7,7 +7,7 @@ import { ModalButton, ConfirmButton } from '../ui/dialogs.tsx';
 import { formatAmount } from '../ui/format.ts';
 import { NumberField } from '../ui/number-field.tsx';
 import { numberText, readNumber } from '../ui/numbers.ts';
-import { Copy, Moment, Page, ShortCode, Id, PageLink, Status } from '../ui/parts.tsx';
+import { Copy, Moment, LinkButton, Page, ShortCode, Id, PageLink, Status } from '../ui/parts.tsx';
 import { CursorList, WholeRows } from '../ui/rows.tsx';
 import { SendForm, useSending } from '../ui/send-form.tsx';
 import { isDecided } from '../ui/use-once.ts';
@@ -17,6 +17,19 @@ type Key = ApiSchemas['OwnApiKey'];
 type Budget = NonNullable<Key['budget']>;
 type NewKey = ApiSchemas['NewApiKey']['data'];
 
+const CreateKey = ({ onMade }: { readonly onMade: (key: NewKey) => void }) => (
+  <ModalButton label="Create a key" title="Create a key" size="lg">
+    {(close) => (
+      <NewKeyForm
+        onDone={(key) => {
+          onMade(key);
+          close();
+        }}
+      />
+    )}
+  </ModalButton>
+);
+
 export function KeysPage() {
   const { environment } = usePlace();
   const [made, setMade] = useState<NewKey>();
@@ -25,25 +38,16 @@ export function KeysPage() {
     <Page
       title="API keys"
       about={`For your servers, in the ${environment} environment. A key is shown once.`}
-      extra={
-        <ModalButton label="Create a key" title="Create a key" size="lg">
-          {(close) => (
-            <NewKeyForm
-              onDone={(key) => {
-                setMade(key);
-                close();
-              }}
-            />
-          )}
-        </ModalButton>
-      }
+      // An empty list has the button itself.
+      extra={query.data && query.data.items.length > 0 && <CreateKey onMade={setMade} />}
     >
       {made && <ShownOnce made={made} onClose={() => setMade(undefined)} />}
       <WholeRows
         label="API keys"
         query={query}
         keyOf={({ keyId }) => keyId}
-        empty="No keys yet."
+        empty="No keys yet. Your servers buy and read with a key."
+        emptyAction={<CreateKey onMade={setMade} />}
         columns={{
           Key: ({ key, name, ...ended }) => (
             <>
@@ -408,6 +412,13 @@ function NewKeyForm({ onDone }: { readonly onDone: (key: NewKey) => unknown }) {
 
 const FROM = '/m/$accountId/$environment/developers/requests';
 
+function ToKeys() {
+  const { may } = useMembership();
+  return may('keys') ? (
+    <LinkButton to="/m/$accountId/$environment/developers/keys">Create an API key</LinkButton>
+  ) : null;
+}
+
 export function RequestsPage() {
   const filters = useSearch({ from: FROM });
   const query = usePages(['requests', filters], (cursor) =>
@@ -426,7 +437,12 @@ export function RequestsPage() {
       <CursorList
         query={query}
         label="API requests"
-        empty={filters.requestId === undefined ? 'No requests yet.' : 'No such request in the last 7 days.'}
+        {...(filters.requestId === undefined
+          ? {
+              empty: 'No requests yet. Those with an API key of yours are listed here.',
+              emptyAction: <ToKeys />,
+            }
+          : { empty: 'No such request in the last 7 days.' })}
         columns={{
           When: ({ at }) => <Moment at={at} />,
           'Request id': ({ requestId }) => <Id>{requestId}</Id>,

@@ -3,6 +3,7 @@ import { Checkbox, Group, Stack, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { notifications } from '@mantine/notifications';
 import { useState } from 'react';
+import { WIDTHS } from '../app/theme.ts';
 import { api } from '../api/client.ts';
 import { DownloadCsv, DownloadFile } from '../ui/download-csv.tsx';
 import {
@@ -158,7 +159,13 @@ function DetailsForm({ details }: { readonly details: Details | null }) {
     },
   );
   return (
-    <SendForm sending={sending} label="Save" at="flex-start" maw={480} button={{ variant: 'default' }}>
+    <SendForm
+      sending={sending}
+      label="Save"
+      at="flex-start"
+      maw={WIDTHS.form}
+      button={{ variant: 'default' }}
+    >
       <PartyInputs form={form} />
       <Checkbox
         label="Send a mail for each invoice"

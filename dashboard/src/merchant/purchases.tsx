@@ -1,6 +1,7 @@
 import { Anchor, Button, Group, Stack, Text, Timeline } from '@mantine/core';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { listTransactionsStatus } from 'simway-client/generated/api-lists.ts';
+import { WIDTHS } from '../app/theme.ts';
 import { readApi, type ApiSchemas } from '../api/client.ts';
 import { timesOf, type Search } from '../ui/address.ts';
 import { DayRange, SearchField, ChoiceField } from '../ui/filters.tsx';
@@ -22,6 +23,7 @@ import { TRANSACTION_TYPES, transactionFilters } from './filters.ts';
 import { ItemLink } from './item-link.tsx';
 import { ReceiptButton } from './papers.tsx';
 import { usePages, useRead } from './place.ts';
+import { ToCatalogue } from './to-catalogue.tsx';
 
 type Item = ApiSchemas['TransactionListItem'];
 
@@ -48,7 +50,12 @@ export const TransactionRows = ({
 }: {
   readonly rows: readonly Item[];
   readonly label?: string;
-}) => <Rows label={label} rows={rows} columns={COLUMNS} />;
+}) => <Rows label={label} rows={rows} columns={COLUMNS} {...NOTHING_YET} />;
+
+const NOTHING_YET = {
+  empty: 'No purchases yet. Each eSIM, top-up and funding is listed here.',
+  emptyAction: <ToCatalogue />,
+};
 
 const FROM = '/m/$accountId/$environment/purchases';
 
@@ -63,9 +70,10 @@ export function PurchasesPage() {
   );
   return (
     <Page title="Purchases" about="Every eSIM, top-up and funding of the wallet.">
-      <Group align="end">
+      <Group align="end" className="filters">
         <SearchField
           placeholder="Id, ICCID, reference or package"
+          w={WIDTHS.choice}
           value={filters.search}
           onSearch={(search) => show({ search })}
         />
@@ -89,7 +97,12 @@ export function PurchasesPage() {
         />
         <DayRange of={filters} onChange={(days) => show({ ...days })} />
       </Group>
-      <CursorList query={query} label="Purchases" columns={COLUMNS} empty="No results." />
+      <CursorList
+        query={query}
+        label="Purchases"
+        columns={COLUMNS}
+        {...(Object.values(filters).some(Boolean) ? { empty: 'No results.' } : NOTHING_YET)}
+      />
     </Page>
   );
 }

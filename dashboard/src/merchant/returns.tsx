@@ -1,11 +1,22 @@
 import { FileInput, Group, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { listReturnsState } from 'simway-client/generated/api-lists.ts';
+import { WIDTHS } from '../app/theme.ts';
 import { api, dataOf, type ApiSchemas } from '../api/client.ts';
 import { ConfirmButton } from '../ui/dialogs.tsx';
 import { ChoiceField } from '../ui/filters.tsx';
 import { formatAmount } from '../ui/format.ts';
-import { Empty, Facts, Moment, Page, QuerySection, Section, ShortId, Status } from '../ui/parts.tsx';
+import {
+  Empty,
+  Facts,
+  LinkButton,
+  Moment,
+  Page,
+  QuerySection,
+  Section,
+  ShortId,
+  Status,
+} from '../ui/parts.tsx';
 import { amount, PagedRows, Rows } from '../ui/rows.tsx';
 import { decodeFile } from '../ui/spreadsheet.ts';
 import { useOnce } from '../ui/use-once.ts';
@@ -96,6 +107,12 @@ export function ReturnSection({ esimId }: { readonly esimId: string }) {
   );
 }
 
+const ToEsims = () => (
+  <LinkButton variant="default" to="/m/$accountId/$environment/esims">
+    Show the eSIMs
+  </LinkButton>
+);
+
 export function ReturnsPage() {
   const { may } = useMembership();
   const [page, setPage] = useState(1);
@@ -126,7 +143,12 @@ export function ReturnsPage() {
             label="Returns"
             query={query}
             onPage={setPage}
-            empty={state ? 'No results.' : 'No returns yet.'}
+            empty={
+              state
+                ? 'No results.'
+                : 'No returns yet. An unused eSIM is returned on its own page, or with others from a file.'
+            }
+            emptyAction={!state && <ToEsims />}
             columns={{
               When: ({ createdAt }) => <Moment at={createdAt} />,
               eSIM: ({ esimId }) => (
@@ -174,7 +196,7 @@ function FromFile() {
           description={`Every eSIM id in it is found: at most ${String(MAX_AT_ONCE)}.`}
           placeholder="Choose a file"
           accept=".csv,text/csv"
-          maw={420}
+          maw={WIDTHS.form}
           onChange={(file) => void read(file)}
           clearable
         />

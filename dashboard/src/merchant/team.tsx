@@ -5,6 +5,7 @@ import { memberRole } from 'simway-client/generated/api-lists.ts';
 import { notifications } from '@mantine/notifications';
 import { useQueryClient } from '@tanstack/react-query';
 import { SandboxMail } from '../account/sandbox-mail.tsx';
+import { WIDTHS } from '../app/theme.ts';
 import { api, type ApiSchemas, dataOf } from '../api/client.ts';
 import { useCurrentUser, currentUserQuery } from '../app/session.ts';
 import { ConfirmDialog, ConfirmButton } from '../ui/dialogs.tsx';
@@ -212,10 +213,10 @@ function Invitations() {
     <Section title="Invitations">
       <Stack>
         <form onSubmit={sending.submit} noValidate>
-          <Group align="flex-start">
+          <Group align="flex-start" className="fields-with-button">
             <TextInput label="E-mail address" type="email" required {...form.getInputProps('email')} />
             <Select label="Role" {...ROLE_CHOICE} {...form.getInputProps('role')} />
-            <Button type="submit" mt={25} loading={sending.isSending}>
+            <Button type="submit" loading={sending.isSending}>
               Invite
             </Button>
           </Group>
@@ -226,7 +227,7 @@ function Invitations() {
           label="Invitations"
           query={query}
           keyOf={({ invitationId }) => invitationId}
-          empty="No open invitations."
+          empty="No open invitations. Invite a colleague above."
           columns={{
             'E-mail': ({ email }) => email,
             Role: ({ role }) => role,
@@ -290,7 +291,13 @@ function Names({ account }: { readonly account: ApiSchemas['OwnAccount']['data']
   );
   return (
     <Section title="Company">
-      <SendForm sending={sending} label="Save" at="flex-start" button={{ variant: 'default' }} maw={420}>
+      <SendForm
+        sending={sending}
+        label="Save"
+        at="flex-start"
+        button={{ variant: 'default' }}
+        maw={WIDTHS.form}
+      >
         <TextInput label="Name" required {...form.getInputProps('name')} />
         <TextInput label="Website" type="url" placeholder="https://" {...form.getInputProps('websiteUrl')} />
       </SendForm>

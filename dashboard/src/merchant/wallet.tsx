@@ -51,8 +51,8 @@ export function WalletPage() {
           <LowBalance />
         </SimpleGrid>
       )}
-      <Papers />
       <WalletEntries />
+      <Papers />
     </Page>
   );
 }
@@ -197,7 +197,13 @@ const kindOf = ({ kind, holdStatus }: ApiSchemas['WalletEntry']): string =>
 
 const FROM = '/m/$accountId/$environment/wallet';
 
+const NO_CHANGES = {
+  own: 'No changes yet. Fund the wallet above: purchases can be paid from it.',
+  others: 'No changes yet. An owner or finance funds the wallet.',
+} as const;
+
 function WalletEntries() {
+  const { may } = useMembership();
   const navigate = useNavigate({ from: FROM });
   const filters = useSearch({ from: FROM });
   const show = (next: EntryFilters) => void navigate({ search: { ...filters, ...next }, replace: true });
@@ -210,7 +216,7 @@ function WalletEntries() {
       extra={<DownloadCsv name="wallet-entries.csv" read={() => readCsv(filters)} />}
     >
       <Stack>
-        <Group align="end">
+        <Group align="end" className="filters">
           <ChoiceField
             label="Kind"
             data={ENTRY_KINDS}
@@ -222,7 +228,9 @@ function WalletEntries() {
         <CursorList
           query={query}
           label="Changes of the balance"
-          empty={Object.values(filters).some(Boolean) ? 'No results.' : 'No changes yet.'}
+          empty={
+            Object.values(filters).some(Boolean) ? 'No results.' : NO_CHANGES[may('fund') ? 'own' : 'others']
+          }
           columns={{
             When: ({ at }) => <Moment at={at} />,
             What: ({ description, transactionId, reference }) =>

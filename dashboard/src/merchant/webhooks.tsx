@@ -30,28 +30,32 @@ import { useMembership, useRead } from './place.ts';
 import { messageFilters } from './filters.ts';
 import { ItemLink } from './item-link.tsx';
 
-export function WebhooksPage() {
+function AddEndpoint({ onMade }: { readonly onMade: (secret: string) => void }) {
   const { may } = useMembership();
+  if (!may('webhooks')) return null;
+  return (
+    <ModalButton label="Add an endpoint" title="Add an endpoint">
+      {(close) => (
+        <NewEndpoint
+          onDone={(made) => {
+            onMade(made);
+            close();
+          }}
+        />
+      )}
+    </ModalButton>
+  );
+}
+
+export function WebhooksPage() {
   const [secret, setSecret] = useState<string>();
   const query = useRead('/api/webhooks/endpoints', {});
   return (
     <Page
       title="Webhooks"
       about="We send events to your server."
-      extra={
-        may('webhooks') && (
-          <ModalButton label="Add an endpoint" title="Add an endpoint">
-            {(close) => (
-              <NewEndpoint
-                onDone={(made) => {
-                  setSecret(made);
-                  close();
-                }}
-              />
-            )}
-          </ModalButton>
-        )
-      }
+      // An empty list has the button itself.
+      extra={query.data && query.data.items.length > 0 && <AddEndpoint onMade={setSecret} />}
     >
       {secret !== undefined && (
         <Section title="The endpoint’s secret. It is shown once">
@@ -61,7 +65,9 @@ export function WebhooksPage() {
       <QuerySection title="Endpoints" query={query}>
         {({ items }) =>
           items.length === 0 ? (
-            <Empty>No endpoints yet.</Empty>
+            <Empty action={<AddEndpoint onMade={setSecret} />}>
+              No endpoints yet. Your server learns from them what becomes of purchases and eSIMs.
+            </Empty>
           ) : (
             <Stack>
               {items.map((endpoint) => (
@@ -367,7 +373,7 @@ function Messages({ endpoints }: { readonly endpoints: Endpoints }) {
   return (
     <Section title="Messages">
       <Stack>
-        <Group align="end">
+        <Group align="end" className="filters">
           <ChoiceField
             label="Status"
             data={listWebhookMessagesStatus}
@@ -385,7 +391,13 @@ function Messages({ endpoints }: { readonly endpoints: Endpoints }) {
           label="Messages"
           query={query}
           onPage={setPage}
-          empty="No messages."
+          empty={
+            status || endpointId
+              ? 'No results.'
+              : endpoints.length === 0
+                ? 'No messages yet. Each event is sent to your endpoints: add one above.'
+                : 'No messages yet. The next event is listed here.'
+          }
           columns={{
             When: ({ createdAt }) => <Moment at={createdAt} />,
             Event: ({ id, event }) => (

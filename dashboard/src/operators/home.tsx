@@ -55,7 +55,7 @@ function Card({
         {title}
       </Title>
       <Stack gap="xs">
-        <Text fz={28} fw={700} lh={1.1}>
+        <Text size="xl" fw={700}>
           {count.toLocaleString()}
         </Text>
         {oldestAgeSeconds !== null && <Text size="sm">Oldest: {formatAge(oldestAgeSeconds)}</Text>}

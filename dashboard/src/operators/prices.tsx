@@ -60,8 +60,7 @@ export function PricesPage() {
       <PriceRules />
       <HeldPrices />
       <History />
-      {/* What is above it grows when it has loaded, and would push it down. */}
-      {!current.isPending && <OnSaleSection />}
+      <OnSaleSection />
     </Page>
   );
 }

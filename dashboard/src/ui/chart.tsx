@@ -1,8 +1,18 @@
 import 'uplot/dist/uPlot.min.css';
-import { Table, useComputedColorScheme } from '@mantine/core';
+import { Table, Text, useComputedColorScheme } from '@mantine/core';
 import { useElementSize } from '@mantine/hooks';
-import { useEffect, useRef } from 'react';
+import { useEffect, useRef, useState, type KeyboardEvent } from 'react';
 import uPlot from 'uplot';
+import {
+  DAY_SECONDS,
+  indexAfterKey,
+  timeLabels,
+  timeRange,
+  valueLabels,
+  valueRange,
+  type ChartKind,
+  type Range,
+} from './chart-scales.ts';
 
 const HEIGHT_PX = 260;
 const FONT_PX = 12;
@@ -12,8 +22,6 @@ const TIME_AXIS_PX = 34;
 /** Between two labels of the time axis, such as `Nov 2026` and `11:59:59 PM`, with room. */
 const DAY_LABEL_PX = 64;
 const TIME_LABEL_PX = 90;
-const DAY_SECONDS = 86_400;
-const MONTH_SECONDS = 28 * DAY_SECONDS;
 
 /** Whole days, then months and years as uPlot counts them. */
 const DAY_STEPS = [1, 2, 3, 4, 5, 7, 10, 15, 30, 60, 90, 120, 180, 365].map((days) => days * DAY_SECONDS);
@@ -30,39 +38,118 @@ interface TimeChartProps<Row> {
   readonly rows: readonly Row[];
   readonly at: (row: Row) => string;
   readonly lines: readonly Line<Row>[];
-  /** `steps`: a value holds until the next one. */
-  readonly kind: 'bars' | 'steps';
+  /** `steps`: a value holds until the next one, and the last one until the end of the range. */
+  readonly kind: ChartKind;
   /** In seconds, where the chart begins and ends. Without: at the first and last row. */
-  readonly range?: readonly [number, number];
+  readonly range?: Range;
   /** Where the days of the rows begin. Without: in the reader's zone. */
   readonly timeZone?: 'UTC';
   readonly formatAt: (at: string) => string;
   readonly formatValue: (value: number) => string;
+  /** Bars are always drawn from zero on; lines are where this is set. */
+  readonly fromZero?: boolean;
+  /** Beside the value axis. Without: as the values. */
+  readonly formatTick?: (value: number) => string;
 }
 
-/** A chart over time. Its values need a table beside it: a screen reader gets only the label. */
+/**
+ * A chart over time. Below it stands what the pointer, the finger or the arrow keys point at; the latest
+ * values where that is nothing. All values need a table beside it.
+ */
 export function TimeChart<Row>(props: TimeChartProps<Row>) {
   const { label, rows } = props;
   const { ref, width } = useElementSize<HTMLDivElement>();
   const place = useRef<HTMLDivElement>(null);
+  const chart = useRef<uPlot | null>(null);
+  const [pointed, setPointed] = useState<number>();
   const scheme = useComputedColorScheme('light');
   useEffect(() => {
     if (!place.current || width === 0) return undefined;
-    const chart = draw(place.current, width, props);
-    return () => chart.destroy();
+    setPointed(undefined);
+    chart.current = draw(place.current, width, props, setPointed);
+    return () => chart.current?.destroy();
   }, [rows, width, scheme]);
+  const pointByKey = (event: KeyboardEvent) => {
+    const next = indexAfterKey(event.key, pointed, rows.length);
+    if (next === null || !chart.current) return;
+    event.preventDefault();
+    pointAt(chart.current, next);
+  };
   return (
-    <div ref={ref} className="chart" role="img" aria-label={label}>
-      <div ref={place} />
+    <div>
+      <div
+        ref={ref}
+        className="chart"
+        role="img"
+        aria-label={label}
+        tabIndex={0}
+        onKeyDown={pointByKey}
+        onBlur={() => chart.current && pointAt(chart.current, undefined)}
+      >
+        <div ref={place} />
+      </div>
+      <Legend {...props} pointed={pointed} />
     </div>
   );
 }
 
-function draw<Row>(place: HTMLElement, width: number, props: TimeChartProps<Row>): uPlot {
+const OUTSIDE = { left: -10, top: -10 };
+
+function pointAt(chart: uPlot, index: number | undefined): void {
+  const time = index === undefined ? undefined : chart.data[0][index];
+  chart.setCursor(time === undefined ? OUTSIDE : { left: chart.valToPos(time, 'x'), top: 0 });
+}
+
+/** As high with the values of one day as with those of another, so nothing below it moves. */
+function Legend<Row>({
+  rows,
+  at,
+  lines,
+  formatAt,
+  formatValue,
+  kind,
+  range,
+  pointed,
+}: TimeChartProps<Row> & { readonly pointed: number | undefined }) {
+  const row = pointed === undefined ? rows.at(-1) : (rows[pointed] ?? rows.at(-1));
+  const holdsOn = kind === 'steps' && range !== undefined;
+  return (
+    <div className="chart-legend" role="status">
+      {row !== undefined && (
+        <>
+          <Text component="span" size="sm" c="dimmed">
+            {pointed !== undefined && pointed < rows.length
+              ? formatAt(at(row))
+              : holdsOn
+                ? 'Now'
+                : `Latest: ${formatAt(at(row))}`}
+          </Text>
+          {lines.map(({ name, color, of }) => (
+            <Text component="span" size="sm" key={name} className="chart-value" data-color={color}>
+              {name} <b className="amount">{formatValue(of(row))}</b>
+            </Text>
+          ))}
+        </>
+      )}
+    </div>
+  );
+}
+
+function draw<Row>(
+  place: HTMLElement,
+  width: number,
+  props: TimeChartProps<Row>,
+  onPoint: (index: number | undefined) => void,
+): uPlot {
   const { rows, at, lines, kind, timeZone, range } = props;
   const style = getComputedStyle(place);
   const times = rows.map((row) => Date.parse(at(row)) / 1_000);
-  return new uPlot(
+  const values = lines.map(({ of }) => rows.map(of));
+  const x = range ?? timeRange(times, kind);
+  const y = valueRange(values.flat(), kind === 'bars' || props.fromZero === true);
+  // A value that still holds is drawn up to the end.
+  const holds = kind === 'steps' && range !== undefined && rows.length > 0 && (times.at(-1) ?? 0) < range[1];
+  const chart = new uPlot(
     {
       width,
       height: HEIGHT_PX,
@@ -70,27 +157,36 @@ function draw<Row>(place: HTMLElement, width: number, props: TimeChartProps<Row>
         const date = new Date(seconds * 1_000);
         return timeZone ? uPlot.tzDate(date, timeZone) : date;
       },
-      scales: {
-        x: { range: () => (range ? [range[0], range[1]] : timeRange(kind, times)) },
-        y: kind === 'steps' ? {} : { range: (_chart, _min, max) => [0, max > 0 ? max * 1.1 : 1] },
-      },
-      axes: axesOf(props, style, times),
+      scales: { x: { range: () => [...x] }, y: { range: () => [...y] } },
+      axes: axesOf(props, style, { x: range ?? [times[0] ?? 0, times.at(-1) ?? 0], values: values.flat() }),
       series: seriesOf(props, style),
+      legend: { show: false },
+      hooks: { setCursor: [({ cursor: { idx } }) => onPoint(idx ?? undefined)] },
       // Nothing is chosen by dragging: the range has its own control.
       cursor: { drag: { x: false, y: false } },
     },
-    [times, ...lines.map(({ of }) => rows.map(of))],
+    holds ? [[...times, range[1]], ...values.map((one) => [...one, one.at(-1) ?? null])] : [times, ...values],
     place,
   );
+  // uPlot follows a mouse alone; a finger that is drawn sideways points too.
+  chart.over.addEventListener('pointermove', ({ pointerType, clientX }) => {
+    if (pointerType === 'mouse') return;
+    chart.setCursor({ left: clientX - chart.over.getBoundingClientRect().left, top: 0 });
+  });
+  return chart;
 }
 
 const colorOf = (style: CSSStyleDeclaration, name: string): string =>
   style.getPropertyValue(`--mantine-color-${name}`);
 
 function axesOf(
-  { timeZone, formatValue, range }: Pick<TimeChartProps<unknown>, 'timeZone' | 'formatValue' | 'range'>,
+  {
+    timeZone,
+    formatValue,
+    formatTick = formatValue,
+  }: Pick<TimeChartProps<unknown>, 'timeZone' | 'formatValue' | 'formatTick'>,
   style: CSSStyleDeclaration,
-  times: readonly number[],
+  { x: range, values }: { readonly x: Range; readonly values: readonly number[] },
 ): uPlot.Axis[] {
   const font = `${String(FONT_PX)}px ${style.fontFamily}`;
   const line = { stroke: colorOf(style, 'default-border'), width: 1 };
@@ -98,25 +194,19 @@ function axesOf(
     ...{ font, stroke: colorOf(style, 'dimmed'), gap: GAP_PX },
     ...{ grid: line, ticks: { ...line, size: TICK_PX } },
   };
-  const [start, end] = range ?? [times[0] ?? 0, times.at(-1) ?? 0];
-  const span = end - start;
   return [
     {
       ...axis,
       size: TIME_AXIS_PX,
       // No labels between two days.
-      ...(span >= 2 * DAY_SECONDS ? { space: DAY_LABEL_PX, incrs: DAY_STEPS } : { space: TIME_LABEL_PX }),
-      values: (_chart, splits, _axis, _space, step) => {
-        const format = timeFormat(step, timeZone);
-        // A label may stand before the first row, where a bar has its room.
-        return splits.map((seconds) =>
-          seconds < start || seconds > end ? '' : format.format(new Date(seconds * 1_000)),
-        );
-      },
+      ...(range[1] - range[0] >= 2 * DAY_SECONDS
+        ? { space: DAY_LABEL_PX, incrs: DAY_STEPS }
+        : { space: TIME_LABEL_PX }),
+      values: (_chart, splits, _axis, _space, step) => timeLabels(splits, { step, range, timeZone }),
     },
     {
       ...axis,
-      values: (_chart, splits) => splits.map(formatValue),
+      values: (_chart, splits) => valueLabels(splits, values, formatTick),
       // As wide as its longest label.
       size: ({ ctx }, labels) => {
         ctx.font = font;
@@ -129,27 +219,18 @@ function axesOf(
 }
 
 function seriesOf<Row>(
-  { rows, at, lines, kind, formatAt, formatValue }: TimeChartProps<Row>,
+  { rows, lines, kind, range }: TimeChartProps<Row>,
   style: CSSStyleDeclaration,
 ): uPlot.Series[] {
-  // The legend names the latest values until the reader points at others.
-  const latest = rows.at(-1);
   return [
-    {
-      label: 'When',
-      value: (_chart, _value, _series, index) => {
-        const row = index === null ? latest : rows[index];
-        return row === undefined ? '–' : formatAt(at(row));
-      },
-    },
-    ...lines.map(({ name, color, of }) => {
+    {},
+    ...lines.map(({ name, color }) => {
       const stroke = colorOf(style, `${color}-text`);
       return {
         ...{ label: name, stroke },
         ...KINDS[kind](stroke),
-        ...(rows.length === 1 && kind !== 'bars' ? { points: { show: true } } : {}),
-        value: (_chart: uPlot, value: number | null) =>
-          value !== null ? formatValue(value) : latest === undefined ? '–' : formatValue(of(latest)),
+        // One value alone would be no line.
+        ...(rows.length === 1 && kind === 'steps' && !range ? { points: { show: true } } : {}),
       };
     }),
   ];
@@ -161,24 +242,7 @@ const steps = uPlot.paths.stepped?.({ align: 1 });
 const KINDS = {
   bars: (color: string) => ({ fill: color, width: 0, points: { show: false }, ...(bars && { paths: bars }) }),
   steps: () => ({ width: 2, points: { show: false }, ...(steps && { paths: steps }) }),
-} satisfies Record<TimeChartProps<unknown>['kind'], (color: string) => uPlot.Series>;
-
-/** With room for the whole first and last bar; a single value stands in the middle of a day. */
-function timeRange(kind: TimeChartProps<unknown>['kind'], times: readonly number[]): [number, number] {
-  const [first, last] = [times[0] ?? 0, times.at(-1) ?? 0];
-  const room = kind === 'bars' ? DAY_SECONDS : first === last ? DAY_SECONDS / 2 : 0;
-  return [first - room, last + room];
-}
-
-function timeFormat(step: number, timeZone: string | undefined): Intl.DateTimeFormat {
-  const parts: Intl.DateTimeFormatOptions =
-    step >= MONTH_SECONDS
-      ? { month: 'short', year: 'numeric' }
-      : step >= DAY_SECONDS
-        ? { month: 'short', day: 'numeric' }
-        : { timeStyle: step >= 60 ? 'short' : 'medium' };
-  return new Intl.DateTimeFormat(undefined, { ...parts, timeZone });
-}
+} satisfies Record<ChartKind, (color: string) => uPlot.Series>;
 
 export function ChartValues({
   label,

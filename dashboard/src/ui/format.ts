@@ -73,3 +73,8 @@ export function formatBytes(bytes: number): string {
   while (value >= BYTES_STEP && unit < BYTE_UNITS.length - 1) [value, unit] = [value / BYTES_STEP, unit + 1];
   return `${value.toLocaleString(undefined, { maximumFractionDigits: value < 10 ? 2 : 1 })} ${BYTE_UNITS[unit] ?? ''}`;
 }
+
+const tickFormat = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 2 });
+
+/** Beside an axis, whose title names the unit: `1.25M`. */
+export const formatTick = (value: number): string => tickFormat.format(value);

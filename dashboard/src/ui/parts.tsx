@@ -19,11 +19,11 @@ import {
   type MantineSize,
 } from '@mantine/core';
 import { IconAlertCircle, IconCheck, IconCopy } from '@tabler/icons-react';
-import type { UseQueryResult } from '@tanstack/react-query';
 import { createContext, Fragment, useContext, useEffect, useRef, type ReactNode } from 'react';
 import { Link, type LinkProps } from '@tanstack/react-router';
 import { Refusal } from '../api/client.ts';
 import { formatAmount, formatMinute, formatMoment } from './format.ts';
+import type { Readable } from './use-reading.ts';
 
 /** The first page keeps the focus where the browser puts it. */
 export const HasNavigated = createContext(false);
@@ -32,10 +32,13 @@ export const HasNavigated = createContext(false);
 export function PageHead({
   title,
   about,
+  before,
   children,
 }: {
   readonly title: string;
   readonly about?: string;
+  /** A picture of what the page is about. */
+  readonly before?: ReactNode;
   readonly children?: ReactNode;
 }) {
   const heading = useRef<HTMLHeadingElement>(null);
@@ -48,11 +51,18 @@ export function PageHead({
   }, [title, hasNavigated]);
   return (
     <Group justify="space-between" align="flex-start" gap="sm">
-      <div>
-        <Title order={1} size="h2" ref={heading} tabIndex={-1}>
-          {title}
-        </Title>
-        {about !== undefined && <Text c="dimmed">{about}</Text>}
+      <div className="page-head">
+        <Group gap="sm" wrap="nowrap">
+          {before}
+          <Title order={1} size="h2" ref={heading} tabIndex={-1}>
+            {title}
+          </Title>
+        </Group>
+        {about !== undefined && (
+          <Text c="dimmed" size="sm">
+            {about}
+          </Text>
+        )}
       </div>
       {children}
     </Group>
@@ -67,12 +77,13 @@ export function Page({
 }: {
   readonly title: string;
   readonly about?: string;
+  readonly before?: ReactNode;
   readonly extra?: ReactNode;
   readonly maw?: number;
   readonly children?: ReactNode;
 }) {
   return (
-    <Stack maw={maw}>
+    <Stack maw={maw} className="page">
       <PageHead {...head}>{extra}</PageHead>
       {children}
     </Stack>
@@ -139,7 +150,7 @@ export const metadataFacts = (metadata: Readonly<Record<string, string>>) => ({
 });
 
 interface QueryViewProps<T> {
-  readonly query: UseQueryResult<T>;
+  readonly query: Readable<T>;
   readonly rows?: number;
   readonly children: (data: T) => ReactNode;
 }
@@ -152,11 +163,11 @@ export function QueryView<T>({ query, rows = 5, children }: QueryViewProps<T>) {
   if (query.data !== undefined)
     return (
       <>
-        {query.isError && <Failed error={query.error} again={() => void query.refetch()} />}
+        {query.error && <Failed error={query.error} again={() => void query.refetch()} />}
         {children(query.data)}
       </>
     );
-  if (query.isError) return <Failed error={query.error} again={() => void query.refetch()} />;
+  if (query.error) return <Failed error={query.error} again={() => void query.refetch()} />;
   return (
     <Stack gap="xs" role="status" aria-busy="true" aria-label="Loading">
       {Array.from({ length: rows }, (_, index) => (
@@ -206,11 +217,37 @@ export function Failed({
   );
 }
 
-export function Empty({ children }: { readonly children: ReactNode }) {
+/** Says that there is nothing, and what to do about it. */
+export function Empty({ children, action }: { readonly children: ReactNode; readonly action?: ReactNode }) {
   return (
-    <Text c="dimmed" ta="center" py="lg">
-      {children}
-    </Text>
+    <Stack gap="sm" align="center" py="lg">
+      <Text c="dimmed" ta="center" size="sm">
+        {children}
+      </Text>
+      {action}
+    </Stack>
+  );
+}
+
+/** A number that the page is about, below what it counts. */
+export function Figure({
+  name,
+  value,
+  size = 'lg',
+}: {
+  readonly name: string;
+  readonly value: ReactNode;
+  readonly size?: 'lg' | 'xl';
+}) {
+  return (
+    <Stack gap={0}>
+      <Text size="sm" c="dimmed">
+        {name}
+      </Text>
+      <Text size={size} fw={700} className="amount">
+        {value}
+      </Text>
+    </Stack>
   );
 }
 
@@ -384,10 +421,14 @@ export function LinkButton({
   to,
   params,
   search,
+  hash,
   ...button
 }: Target & ButtonProps & { readonly children: ReactNode }) {
   return (
-    <Button {...button} renderRoot={(props) => <Link {...props} {...({ to, params, search } as Target)} />} />
+    <Button
+      {...button}
+      renderRoot={(props) => <Link {...props} {...({ to, params, search, hash } as Target)} />}
+    />
   );
 }
 

@@ -32,11 +32,13 @@ interface TableProps<T> {
   /** For rows with a button: its focus and its open question stay with the row. */
   readonly keyOf?: (row: T) => string;
   readonly empty?: ReactNode;
+  /** What a person can do about an empty list: a button or a link. */
+  readonly emptyAction?: ReactNode;
 }
 
 type RowsProps<T> = TableProps<T> & { readonly rows: readonly T[] };
 
-export function Rows<T>({ label, rows, columns, keyOf, empty }: RowsProps<T>) {
+export function Rows<T>({ label, rows, columns, keyOf, empty, emptyAction }: RowsProps<T>) {
   const shown = Object.entries(columns).map(([title, column]) => {
     if (typeof column === 'function') return { title, cell: column };
     return 'amount' in column
@@ -47,7 +49,7 @@ export function Rows<T>({ label, rows, columns, keyOf, empty }: RowsProps<T>) {
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
   const hidden = shown.slice(SHORT_COLUMNS).filter(({ className }) => !className?.includes('kept'));
   const hasMore = hidden.length > 0;
-  if (rows.length === 0 && empty !== undefined) return <Empty>{empty}</Empty>;
+  if (rows.length === 0 && empty !== undefined) return <Empty action={emptyAction}>{empty}</Empty>;
   return (
     <div
       ref={frame}

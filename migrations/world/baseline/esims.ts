@@ -83,6 +83,8 @@ const indexes = () => sql`
   create index esims_by_account_age on esims (account_id, checked_at) where ${IN_USE};
   create index esims_by_account_usage_age on esims (account_id, coalesce(usage_as_of, checked_at))
     where ${IN_USE};
+  -- An account's eSIMs that end soon.
+  create index esims_by_account_expiry on esims (account_id, expired_time, id) where ${IN_USE};
   -- The expression is in src/esims/store/install-data.ts as well, literally.
   create index esims_by_seal on esims (substring(install_sealed from 1 for 9), id)
     where install_sealed is not null;

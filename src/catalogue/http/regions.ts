@@ -1,6 +1,9 @@
-/** Where packages are sold. */
+/** Where packages are sold, and from which price on. */
 import { z } from 'zod';
+import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
+import { money } from '../../platform/http/answer-fields.ts';
 import { merchantRoutes } from '../../platform/http/define-routes.ts';
+import { moneyJson } from '../../platform/http/json.ts';
 import type { RenderCache } from '../../platform/http/render-cache.ts';
 import type { Route } from '../../platform/http/route.ts';
 import type { CatalogueCases } from '../use-cases.ts';
@@ -20,7 +23,16 @@ const regionsQuery = z.object({
     }),
 });
 
-const catalogueRegions = z.array(regionSchema);
+const offeredRegion = regionSchema
+  .extend({
+    fromPrice: money(
+      'The lowest price of a package in it; null while there is no current exchange rate',
+    ).nullable(),
+    currency: z.enum(ACCOUNT_CURRENCIES).describe('Of the account'),
+  })
+  .meta({ id: 'OfferedRegion' });
+
+const catalogueRegions = z.array(offeredRegion);
 
 const regionsRoute = (cache: RenderCache) =>
   routes.get('/api/esim/regions', {
@@ -31,11 +43,19 @@ const regionsRoute = (cache: RenderCache) =>
     operationId: 'listRegions',
     summary: 'List regions',
     description:
-      'Countries, multi-country regions and global offers, with the number of packages sold in each.',
-    handle({ cases, environment, query }) {
-      const { type } = query;
-      const render = () => cases.listRegions(type === undefined ? {} : { type });
-      return cache.answer({ environment, revision: cases.catalogueRevision() }, ['regions', type], render);
+      'Countries, multi-country regions and global offers, with the number of packages sold in each, and their lowest price.',
+    handle({ cases, environment, principal: { account }, query: { type } }) {
+      const { currency } = account;
+      const render = async () => {
+        const regions = await cases.listRegions(account, type === undefined ? {} : { type });
+        return regions.map(({ fromPrice, ...region }) => ({
+          ...region,
+          fromPrice: fromPrice && moneyJson(fromPrice.amountMinor),
+          currency,
+        }));
+      };
+      const revision = cases.priceRevision(account);
+      return cache.answer({ environment, revision }, ['regions', currency, type], render);
     },
   });
 

@@ -14,7 +14,7 @@ import {
   namedObject,
 } from '../../platform/http/answer-fields.ts';
 import { merchantRoutes } from '../../platform/http/define-routes.ts';
-import { choiceField } from '../../platform/http/fields.ts';
+import { choiceField, timeField } from '../../platform/http/fields.ts';
 import { afterField, eitherPageOrAfter, pageFields, searchField } from '../../platform/http/page.ts';
 import { fromRow, type View } from '../../platform/http/present.ts';
 import type { Route } from '../../platform/http/route.ts';
@@ -37,6 +37,9 @@ const myEsimsQuery = z
     search: searchField(
       'A part of the package name, ICCID or transaction id, or your reference in full; empty means no filter',
     ),
+    expiresBefore: timeField({
+      description: 'Only eSIMs that can still be used and end by then, the soonest first',
+    }).optional(),
     after: afterField((text) => isId('esim', text)),
   })
   .refine(...eitherPageOrAfter);
@@ -140,17 +143,17 @@ export const esimRoutes: readonly Route<EsimCases>[] = [
   routes.get('/api/esim/my-esims', {
     shapes: ['base'],
     query: myEsimsQuery,
-    answer: [200, 'One page, newest first', esimPageSchema],
+    answer: [200, 'One page, newest first; with `expiresBefore` the soonest end first', esimPageSchema],
     operationId: 'listEsims',
     summary: 'List your eSIMs',
     description:
       'One page of your eSIM orders, filtered and searched as asked. `nextCursor` continues behind the last of them, ' +
       'however many come in meanwhile.',
     async handle({ cases, principal, query }) {
-      const { page, limit, status } = query;
+      const { page, limit, status, expiresBefore } = query;
       const [search, after] = [query.search || undefined, query.after || undefined];
       const { items, next, ...found } = await cases.listEsims(principal, {
-        ...{ page, limit, status, search, after },
+        ...{ page, limit, status, search, expiresBefore, after },
       });
       return {
         ...found,

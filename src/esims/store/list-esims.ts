@@ -1,17 +1,19 @@
-/** my-esims: an account's eSIMs, newest first, and how many there are. */
+/** my-esims: an account's eSIMs, newest first or by their end, and how many there are. */
 import { sql } from 'kysely';
 import type { PageQuery } from '../../domain/page.ts';
 import type { EsimStatus } from '../../domain/states.ts';
 import { hasReference, rowsWithReference } from '../../jobs/store/references.ts';
 import { containing, spells } from '../../platform/database/like.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
-import type { EsimRow } from './esims.ts';
+import { MOVING, type EsimRow } from './esims.ts';
 
 export interface EsimQuery extends PageQuery {
   readonly accountId: string;
   readonly status?: EsimStatus;
   /** A part of the package name, ICCID or transaction id, or the reference in a batch. */
   readonly search?: string;
+  /** Only eSIMs in use that end after `now` and not after `by`, the soonest first. */
+  readonly expiring?: { readonly now: Date; readonly by: Date };
   /** Continues behind this eSIM of the account, in place of `page`. */
   readonly after?: string;
 }
@@ -53,25 +55,37 @@ async function isOwn(db: WorldDb, accountId: string, id: string): Promise<boolea
 
 /** One row more than the page: whether there is a next one. What is skipped is read from the index alone. */
 function readPage(db: WorldDb, query: EsimQuery): Promise<EsimRow[]> {
-  const { page, limit, after } = query;
+  const { page, limit, after, expiring } = query;
+  const order = expiring ? BY_END : NEWEST_FIRST;
   let ids = matching(db, query).select('id');
-  if (after !== undefined)
-    ids = ids.where(
-      sql<boolean>`(created_at, id) < ((select created_at from esims where id = ${after}), ${after})`,
-    );
+  if (after !== undefined) ids = ids.where(order.after(after));
   ids = ids
-    .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc')
+    .orderBy(order.by, order.way)
+    .orderBy('id', order.way)
     .limit(limit + 1)
     .offset(after === undefined ? (page - 1) * limit : 0);
   return db
     .selectFrom('esims')
     .selectAll()
     .where('id', 'in', ids)
-    .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc')
+    .orderBy(order.by, order.way)
+    .orderBy('id', order.way)
     .execute();
 }
+
+const NEWEST_FIRST = {
+  by: 'created_at',
+  way: 'desc',
+  after: (id: string) =>
+    sql<boolean>`(created_at, id) < ((select created_at from esims where id = ${id}), ${id})`,
+} as const;
+
+const BY_END = {
+  by: 'expired_time',
+  way: 'asc',
+  after: (id: string) =>
+    sql<boolean>`(expired_time, id) > ((select expired_time from esims where id = ${id}), ${id})`,
+} as const;
 
 /** Of a search, one more than `MAX_FOUND` at most. */
 async function count(db: WorldDb, query: EsimQuery): Promise<number> {
@@ -83,10 +97,15 @@ async function count(db: WorldDb, query: EsimQuery): Promise<number> {
   return Number(total);
 }
 
-/** Reads no column that the index esims_by_account lacks. */
-function matching(db: WorldDb, { accountId, status, search }: EsimQuery) {
+/** Reads no column that the index esims_by_account lacks, or esims_by_account_expiry for `expiring`. */
+function matching(db: WorldDb, { accountId, status, expiring, search }: EsimQuery) {
   let esims = db.selectFrom('esims').where('account_id', '=', accountId);
   if (status !== undefined) esims = esims.where('status', '=', status);
+  if (expiring)
+    esims = esims
+      .where(MOVING)
+      .where('expired_time', '>', expiring.now)
+      .where('expired_time', '<=', expiring.by);
   if (search === undefined) return esims;
   const pattern = containing(search);
   return esims.where((eb) =>

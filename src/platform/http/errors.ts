@@ -118,6 +118,8 @@ const TOP_UP_MESSAGES: Partial<Record<ErrorCode, string>> = {
 export interface Answer {
   readonly status: number;
   readonly body: string | Buffer;
+  /** The same body for callers that take gzip: of answers that are kept, so that it is made once. */
+  readonly gzipped?: Buffer;
   /** What is kept for an Idempotency-Key in place of `body`: the same text with placeholders for secrets. */
   readonly stored?: string;
   readonly headers?: Readonly<Record<string, string>>;

@@ -5,6 +5,8 @@
  * same where a new revision changes nothing in this answer.
  */
 import { createHash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
 import type { Environment } from '../../domain/account.ts';
 import type { Answer } from './errors.ts';
@@ -27,18 +29,27 @@ export interface RenderCache {
  * Prices depend on the account, so only the caller may cache an answer, and must revalidate it before each
  * use.
  */
-const KEEPING = { 'Cache-Control': 'private, no-cache', Vary: 'X-API-Key' };
+const KEEPING = { 'Cache-Control': 'private, no-cache', Vary: 'X-API-Key, Accept-Encoding' };
+
+type Kept = Answer & { readonly body: Buffer };
+
+/** A list of regions takes a sixth. What fits into some packets is not worth it. */
+const WORTH_BYTES = 4_096;
+const gzipBody = promisify<Buffer, Buffer>(gzip);
 
 export function createRenderCache(): RenderCache {
-  const answers = new LRUCache<string, Answer>({
+  const answers = new LRUCache<string, Kept>({
     maxSize: RENDER_CACHE_BYTES,
-    sizeCalculation: ({ body }, key) => body.length + key.length,
+    sizeCalculation: ({ body, gzipped }, key) => body.length + (gzipped?.length ?? 0) + key.length,
     ttl: RENDER_CACHE_TTL_MS,
   });
   const renderNew = async (key: string, render: () => Promise<unknown>): Promise<Answer> => {
     const body = Buffer.from(toJson(await render()));
     const ETag = `"${createHash('sha256').update(body).digest('base64url')}"`;
-    const answer = { status: 200, body, headers: { ...KEEPING, ETag } };
+    const answer: Kept = {
+      ...{ status: 200, body, headers: { ...KEEPING, ETag } },
+      ...(body.length >= WORTH_BYTES && { gzipped: await gzipBody(body) }),
+    };
     answers.set(key, answer);
     return answer;
   };

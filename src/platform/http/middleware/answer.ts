@@ -170,12 +170,20 @@ function createResponseSender(sent: Sender): Sender {
 function write(ctx: RequestKoa, answer: Answer): void {
   const { headers } = ctx.state;
   if (answer.headers) Object.assign(headers, answer.headers);
+  const { gzipped } = answer;
+  const isGzipped = gzipped !== undefined && ctx.acceptsEncodings('gzip') === 'gzip';
+  const body = isGzipped ? gzipped : answer.body;
+  if (isGzipped) {
+    headers['Content-Encoding'] = 'gzip';
+    // The bytes are others: it names the same content, as a weak one does.
+    headers['ETag'] = `W/${String(headers['ETag'])}`;
+  }
   if (WITHOUT_BODY.has(answer.status)) Reflect.deleteProperty(headers, 'Content-Type');
-  else headers['Content-Length'] = String(bytesOf(answer.body));
+  else headers['Content-Length'] = String(bytesOf(body));
   if (answer.cookies) ctx.res.setHeader('Set-Cookie', answer.cookies);
   ctx.res.writeHead(answer.status, headers);
   // Node leaves the body out where there must be none (HEAD, 204, 304).
-  ctx.res.end(answer.body);
+  ctx.res.end(body);
 }
 
 function bytesOf(body: string | Buffer): number {
