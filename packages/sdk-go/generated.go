@@ -698,13 +698,6 @@ const (
 	ReceiptDataStatusSuccess    ReceiptDataStatus = "SUCCESS"
 )
 
-// Defines values for RegionRegionType.
-const (
-	RegionRegionTypeGl RegionRegionType = "GL"
-	RegionRegionTypeLc RegionRegionType = "LC"
-	RegionRegionTypeRg RegionRegionType = "RG"
-)
-
 // Defines values for ReplacementDataCurrency.
 const (
 	ReplacementDataCurrencyNgn ReplacementDataCurrency = "NGN"
@@ -1749,11 +1742,11 @@ type Esim struct {
 	// QrCodeURL URL of the QR code for installation; empty until known
 	QrCodeURL string `json:"qrCodeUrl"`
 
-	// ReplacedBy The eSIM in its place; null: none. Its own install data is not shown any more
-	ReplacedBy *string `json:"replacedBy"`
+	// ReplacedBy The eSIM in its place: its own install data is not shown any more
+	ReplacedBy string `json:"replacedBy,omitempty"`
 
-	// Replaces The eSIM in whose place this one is; null: none
-	Replaces *string `json:"replaces"`
+	// Replaces The eSIM in whose place this one is
+	Replaces string `json:"replaces,omitempty"`
 
 	// ShortURL Short URL; empty until known
 	ShortURL string `json:"shortUrl"`
@@ -1970,11 +1963,11 @@ type EsimListItem struct {
 	// QrCodeURL URL of the QR code for installation; empty until known
 	QrCodeURL string `json:"qrCodeUrl"`
 
-	// ReplacedBy The eSIM in its place; null: none. Its own install data is not shown any more
-	ReplacedBy *string `json:"replacedBy"`
+	// ReplacedBy The eSIM in its place: its own install data is not shown any more
+	ReplacedBy string `json:"replacedBy,omitempty"`
 
-	// Replaces The eSIM in whose place this one is; null: none
-	Replaces *string `json:"replaces"`
+	// Replaces The eSIM in whose place this one is
+	Replaces string `json:"replaces,omitempty"`
 
 	// TotalVolume Bytes
 	TotalVolume   int64  `json:"totalVolume"`
@@ -3233,24 +3226,6 @@ type Receipt_Data struct {
 	// TransactionID Its number
 	TransactionID string `json:"transactionId"`
 }
-
-// Region defines model for Region.
-type Region struct {
-	// CountryCode ISO 3166-1 alpha-2; null for regional and global
-	CountryCode *string `json:"countryCode"`
-	FlagURL     string  `json:"flagUrl"`
-
-	// PackageCount Packages on sale in the region
-	PackageCount int64 `json:"packageCount"`
-
-	// RegionCode The value for `regionCode` elsewhere
-	RegionCode string           `json:"regionCode"`
-	RegionName string           `json:"regionName"`
-	RegionType RegionRegionType `json:"regionType"`
-}
-
-// RegionRegionType defines model for Region.RegionType.
-type RegionRegionType string
 
 // Replacement defines model for Replacement.
 type Replacement struct {
@@ -4601,11 +4576,11 @@ type CreateQuoteJSONRequestBody = QuoteRequest
 // ReturnEsimsJSONRequestBody defines body for ReturnEsims for application/json ContentType.
 type ReturnEsimsJSONRequestBody = ReturnsRequest
 
-// ReplaceEsimJSONRequestBody defines body for ReplaceEsim for application/json ContentType.
-type ReplaceEsimJSONRequestBody = ReplacementRequest
-
 // SetMandateJSONRequestBody defines body for SetMandate for application/json ContentType.
 type SetMandateJSONRequestBody = MandateRequest
+
+// ReplaceEsimJSONRequestBody defines body for ReplaceEsim for application/json ContentType.
+type ReplaceEsimJSONRequestBody = ReplacementRequest
 
 // ReturnEsimJSONRequestBody defines body for ReturnEsim for application/json ContentType.
 type ReturnEsimJSONRequestBody = ReturnRequest
@@ -4894,6 +4869,21 @@ func (c *Client) RevokeInstallLink(ctx context.Context, esimID string) (InstallL
 	return call[InstallLinkRevoked](ctx, c, "DELETE", expand("/api/esim/{esimId}/install/link", map[string]string{"esimId": esimID}), nil, nil)
 }
 
+// EndMandate End automatic top-ups of an eSIM
+func (c *Client) EndMandate(ctx context.Context, esimID string) (Done, error) {
+	return call[Done](ctx, c, "DELETE", expand("/api/esim/{esimId}/mandate", map[string]string{"esimId": esimID}), nil, nil)
+}
+
+// GetMandate Read the mandate for automatic top-ups of an eSIM
+func (c *Client) GetMandate(ctx context.Context, esimID string) (Mandate, error) {
+	return call[Mandate](ctx, c, "GET", expand("/api/esim/{esimId}/mandate", map[string]string{"esimId": esimID}), nil, nil)
+}
+
+// SetMandate Agree to automatic top-ups of an eSIM
+func (c *Client) SetMandate(ctx context.Context, esimID string, body SetMandateJSONRequestBody) (Mandate, error) {
+	return call[Mandate](ctx, c, "PUT", expand("/api/esim/{esimId}/mandate", map[string]string{"esimId": esimID}), nil, body)
+}
+
 // GetReplacementTerms See whether an eSIM can be replaced
 func (c *Client) GetReplacementTerms(ctx context.Context, esimID string) (ReplacementTerms, error) {
 	return call[ReplacementTerms](ctx, c, "GET", expand("/api/esim/{esimId}/replacement-terms", map[string]string{"esimId": esimID}), nil, nil)
@@ -4911,21 +4901,6 @@ func (c *Client) ReplaceEsim(ctx context.Context, esimID string, body ReplaceEsi
 // ReplaceEsimIntent is that call, to be stored before Send.
 func ReplaceEsimIntent(esimID string, body ReplaceEsimJSONRequestBody) (Intent[Replacement], error) {
 	return intend[Replacement]("/api/esim/{esimId}/replacements", map[string]string{"esimId": esimID}, body)
-}
-
-// EndMandate End automatic top-ups of an eSIM
-func (c *Client) EndMandate(ctx context.Context, esimID string) (Done, error) {
-	return call[Done](ctx, c, "DELETE", expand("/api/esim/{esimId}/mandate", map[string]string{"esimId": esimID}), nil, nil)
-}
-
-// GetMandate Read the mandate for automatic top-ups of an eSIM
-func (c *Client) GetMandate(ctx context.Context, esimID string) (Mandate, error) {
-	return call[Mandate](ctx, c, "GET", expand("/api/esim/{esimId}/mandate", map[string]string{"esimId": esimID}), nil, nil)
-}
-
-// SetMandate Agree to automatic top-ups of an eSIM
-func (c *Client) SetMandate(ctx context.Context, esimID string, body SetMandateJSONRequestBody) (Mandate, error) {
-	return call[Mandate](ctx, c, "PUT", expand("/api/esim/{esimId}/mandate", map[string]string{"esimId": esimID}), nil, body)
 }
 
 // GetReturnTerms See whether an eSIM can be returned
