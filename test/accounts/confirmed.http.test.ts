@@ -100,7 +100,7 @@ describe('a route that asks for the password again', () => {
     ...['previewAction', 'previewBatchRepair', 'previewPrices', 'previewPriceRule'],
     ...['dismissEvent', 'stopBatchRepair', 'closeDifference', 'reconcile'],
     ...['changeAccount', 'withdrawInvitation'],
-    ...['checkBalance', 'endShortage', 'testAlertChannel'],
+    ...['checkBalance', 'endShortage', 'writeAccountNote', 'writePurchaseNote', 'testAlertChannel'],
   ];
 
   it('is every one by which operators change anything, or members change keys or members', () => {
