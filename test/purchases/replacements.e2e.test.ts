@@ -52,6 +52,18 @@ const replace = (buyer: Buyer, esimId: string, key = randomUUID()) =>
     headers: { 'Idempotency-Key': key },
   });
 
+/** Asked for and done, however long that takes. */
+async function replaced(buyer: Buyer, esimId: string) {
+  const { status, body, text } = await replace(buyer, esimId);
+  expect(status, text).toBe(201);
+  const { body: ended } = await until(
+    () => buyer.read(`/api/esim/replacements/${body.data.replacementId}`),
+    (answer) => answer.body.data.state === 'REPLACED',
+    { what: 'a replacement done' },
+  );
+  return ended.data;
+}
+
 const detailsOf = async (answer: ReturnType<typeof replace>) => {
   const { status, body } = await answer;
   expect(status, JSON.stringify(body)).toBe(409);
@@ -92,10 +104,9 @@ describe('a replacement', () => {
     const shareMinor = (paidMinor + 1n) / 2n;
     const terms = (await buyer.read(`/api/esim/${esimId}/replacement-terms`)).body.data;
     expect(terms).toMatchObject({ replaceable: true, refusal: null, price: Number(shareMinor) / 100 });
-    const { status, body, text } = await replace(buyer, esimId);
-    expect(status, text).toBe(201);
-    expect(body.data).toMatchObject({ state: 'REPLACED', esimId, price: Number(shareMinor) / 100 });
-    const { replacedBy, newTransactionId } = body.data;
+    const done = await replaced(buyer, esimId);
+    expect(done).toMatchObject({ state: 'REPLACED', esimId, price: Number(shareMinor) / 100 });
+    const { replacedBy, newTransactionId } = done;
     expect(await buyer.balanceMinor()).toBe(beforeMinor - paidMinor - shareMinor);
     const [old, fresh] = [
       await buyer.read(`/api/esim/${esimId}`),
@@ -122,14 +133,14 @@ describe('a replacement', () => {
     await agree(buyer, { share: 0 });
     const { esimId } = await deleted(buyer);
     const beforeMinor = await buyer.balanceMinor();
-    const { body, text } = await replace(buyer, esimId);
-    expect(body.data, text).toMatchObject({ state: 'REPLACED', price: 0 });
+    const done = await replaced(buyer, esimId);
+    expect(done).toMatchObject({ state: 'REPLACED', price: 0 });
     expect(await buyer.balanceMinor()).toBe(beforeMinor);
-    const { wallet, held, revenue, ...cost } = await booked(body.data.newTransactionId);
+    const { wallet, held, revenue, ...cost } = await booked(done.newTransactionId);
     expect([wallet, held, revenue]).toEqual([undefined, undefined, undefined]);
     expect(Object.values(cost).some((amount) => amount > 0)).toBe(true);
     const entries = await buyer.read('/api/wallet/entries?limit=1');
-    expect(entries.text).not.toContain(body.data.newTransactionId);
+    expect(entries.text).not.toContain(done.newTransactionId);
   });
 
   it('that the account pays costs what the eSIM cost', async () => {
@@ -138,7 +149,7 @@ describe('a replacement', () => {
     const beforeMinor = await buyer.balanceMinor();
     const { esimId } = await deleted(buyer);
     const paidMinor = beforeMinor - (await buyer.balanceMinor());
-    expect((await replace(buyer, esimId)).body.data).toMatchObject({ state: 'REPLACED' });
+    await replaced(buyer, esimId);
     expect(await buyer.balanceMinor()).toBe(beforeMinor - 2n * paidMinor);
   });
 
@@ -224,13 +235,13 @@ describe('a replacement', () => {
     await closedAt(25);
     expect(await detailsOf(replace(buyer, esimId))).toEqual(['WINDOW_OVER']);
     await closedAt(23);
-    const { replacedBy } = (await replace(buyer, esimId)).body.data;
+    const { replacedBy } = await replaced(buyer, esimId);
     await act(buyer, replacedBy, 'install', { stage: 'CONNECTED' });
     await act(buyer, replacedBy, 'delete-profile');
     expect(await detailsOf(replace(buyer, replacedBy))).toEqual(['TOO_MANY']);
     // Of the first price, and not of what the first replacement cost.
     await agree(buyer, { max: 2, share: 10_000 });
-    const again = (await replace(buyer, replacedBy)).body.data;
+    const again = await replaced(buyer, replacedBy);
     expect(again).toMatchObject({ state: 'REPLACED', price: again.fullPrice });
     expect(again.price).toBeGreaterThan(0);
   });
@@ -257,7 +268,7 @@ describe('a replacement', () => {
     const kept = (await buyer.read(`/api/esim/${esimId}`)).body;
     expect([kept.esimStatus, kept.replacedBy]).toEqual(['ACTIVE', undefined]);
     await move(emptied);
-    expect((await replace(buyer, esimId)).body.data).toMatchObject({ state: 'REPLACED' });
+    expect(await replaced(buyer, esimId)).toMatchObject({ state: 'REPLACED' });
   });
 
   it('is open where the supplier does not answer the revocation, and done once it has', async () => {
@@ -278,7 +289,7 @@ describe('a replacement', () => {
     const buyer = await newBuyer(stack);
     const { esimId } = await deleted(buyer);
     const { installUrl } = (await buyer.read(`/api/esim/${esimId}/install`)).body;
-    const { replacementId, replacedBy } = (await replace(buyer, esimId)).body.data;
+    const { replacementId, replacedBy } = await replaced(buyer, esimId);
     const feed = await buyer.read('/api/events?event=esim.replaced');
     expect(feed.text).toContain(replacementId);
     expect(feed.text).toContain(replacedBy);

@@ -35,6 +35,9 @@ export interface ApiBody {
   readonly charge: { readonly amount: number; readonly currency: string };
   readonly timeline: readonly { readonly at: string; readonly what: string }[];
   readonly esimStatus: string;
+  readonly replacedBy?: string;
+  readonly activationCode: string;
+  readonly installUrl: string;
   readonly totalVolume: number;
   readonly data: {
     /** Of a return. */
