@@ -96,6 +96,7 @@ function Look({ brand }: { readonly brand: Brand }) {
               label="Colour of buttons"
               description="The text on it is black or white, whichever is easier to read"
               placeholder={DEFAULT_ACCENT}
+              withEyeDropper={false}
               {...form.getInputProps('accentColor')}
             />
             <TextInput label="E-mail for help" type="email" {...form.getInputProps('supportEmail')} />
