@@ -346,7 +346,7 @@ describe('Home', () => {
     const ending = toDo.getByRole('listitem').filter({ hasText: '1 eSIM ends within 3 days' });
     await ending.waitFor();
     const soon = page.getByRole('table', { name: 'eSIMs that end soon' });
-    expect(await soon.getByRole('link').count()).toBe(1);
+    await expect.poll(() => soon.getByRole('link').count()).toBe(1);
     const sales = page.getByRole('region', { name: 'Sales of the last 30 days' });
     await sales.getByText('1 delivered purchase, top-ups included').waitFor();
     const wallet = page.getByRole('region', { name: 'Wallet' });

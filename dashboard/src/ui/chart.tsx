@@ -74,6 +74,8 @@ export function TimeChart<Row>(props: TimeChartProps<Row>) {
     if (next === null || !chart.current) return;
     event.preventDefault();
     pointAt(chart.current, next);
+    // Two values may stand on one pixel: the cursor alone does not say which of them is meant.
+    setPointed(next);
   };
   return (
     <div>
