@@ -6,10 +6,10 @@ import {
   sameShare,
 } from '../../src/purchases/replacements/rules.ts';
 
-const DELETED = {
+const DELETED: Parameters<typeof judgeReplaceable>[0] = {
   ...{ status: 'ACTIVE', smdpStatus: 'DELETED', eid: '8904' },
   ...{ orderUsageBytes: 10, totalVolumeBytes: 100, dataType: 1 },
-} as const;
+};
 
 describe('what the supplier says of a profile means for a replacement', () => {
   it.each([
