@@ -71,6 +71,8 @@ const CASES: readonly (readonly [string, DiagnosisFacts, DiagnosisCode, InstallS
   ['ended and deleted', of({ status: 'EXPIRED', smdpStatus: 'DELETED' }, IN_USE), 'EXPIRED', 'ENDED'],
   ['never used', of({ status: 'EXPIRED' }), 'EXPIRED', 'ENDED'],
   ['cancelled', of({ status: 'CANCELLED' }), 'CANCELLED', 'ENDED'],
+  ['returned', of({ status: 'CANCELLED', isReturned: true }), 'RETURNED', 'ENDED'],
+  ['replaced', of({ smdpStatus: 'DELETED', isReplaced: true }), 'REPLACED', 'ENDED'],
   ['deleted in use', of({ smdpStatus: 'DELETED', usedBytes: 1n }, IN_USE), 'DELETED', 'ENDED'],
   ['deleted and used up', of({ smdpStatus: 'DELETED', usedBytes: 1_000n }, IN_USE), 'DELETED', 'ENDED'],
   ['suspended before it was installed', of({ status: 'SUSPENDED' }), 'SUSPENDED', 'READY'],

@@ -41,7 +41,10 @@ export const AVAILABILITY_FAULTS: readonly Fault[] = [
     ],
   }),
   ...faultsIn('migrations/world/baseline/opening-functions.ts', AVAILABILITY, {
-    'a purchase is opened that the supplier refuses': ['if is_unavailable then', 'if false then'],
+    'a purchase is opened that the supplier refuses': [
+      'if is_unavailable or is_beyond_mandate then',
+      'if is_beyond_mandate then',
+    ],
   }),
   ...faultsIn('activities/purchases/delivery-attempt.ts', AVAILABILITY, {
     'a refusal is forgotten': ['  await rememberShortage(deps, order, no.reason);\n', ''],

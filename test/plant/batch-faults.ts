@@ -18,8 +18,8 @@ export const BATCH_FAULTS: readonly Fault[] = [
       '',
     ],
     'a cancelled batch is told about to nobody': [
-      'await cancelScheduled(deps.db, batch, { reason, now: deps.clock.now() }, pending);',
-      'await cancelScheduled(deps.db, batch, { reason, now: deps.clock.now() }, newPendingMessages());',
+      'await cancelScheduled(deps.db, batch, { reason: outcome, now: deps.clock.now() }, pending);',
+      'await cancelScheduled(deps.db, batch, { reason: outcome, now: deps.clock.now() }, newPendingMessages());',
     ],
   }),
   ...faultsIn('src/accounts/callers.ts', SCHEDULED, {

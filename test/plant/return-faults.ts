@@ -17,8 +17,8 @@ export const RETURN_FAULTS: readonly Fault[] = [
   }),
   ...faultsIn('activities/purchases/follow-return.ts', RETURN_ENDS, {
     'an eSIM is cancelled while a bank disputes its payment': [
-      'return open.isContested && !isSent ?',
-      'return open.isContested && isSent ?',
+      'return open.isContested && !isSent\n',
+      'return open.isContested && isSent\n',
     ],
   }),
   ...faultsIn('migrations/world/baseline/returns.ts', RETURNS, {
