@@ -94,7 +94,9 @@ describe('a logo', () => {
     ['image/webp', WEBP],
   ])('of type %s is kept beside the look, served by its hash, and removed', async (type, bytes) => {
     await ask('PUT', '', LOOK);
-    const { logoPath } = dataOf(await putLogo(bytes, type === 'image/png' ? 'a PNG' : undefined)) as { logoPath: string };
+    const { logoPath } = dataOf(await putLogo(bytes, type === 'image/png' ? 'a PNG' : undefined)) as {
+      logoPath: string;
+    };
     expect(pictureOf(bytes)?.type).toBe(type);
     expect(dataOf(await ask('PUT', '', LOOK))).toMatchObject({ logoPath });
     const stored = await books.owner.selectFrom('brands').selectAll().executeTakeFirstOrThrow();

@@ -122,9 +122,9 @@ describe('a hold', () => {
     expect(await placeHold(books.world, { id, accountId, amount: usd(100n) })).toBe('held');
   });
 
-  it.each([0n, -5n])('of %s is refused', async (amountMinor) => {
+  it('of less than nothing is refused', async () => {
     const accountId = await wallet(100n);
-    const hold = placeHold(books.world, { id: `h-${accountId}`, accountId, amount: usd(amountMinor) });
+    const hold = placeHold(books.world, { id: `h-${accountId}`, accountId, amount: usd(-5n) });
     expect(await refusalOf(hold)).toBe('holds_amount_minor_check');
     expect(await balance(accountId)).toBe(100n);
   });
