@@ -11,7 +11,7 @@ import type { Catalogue, RegionView } from './memory.ts';
 type BrowseDeps = Pick<CatalogueDeps, 'catalogue' | 'clock' | 'settings'> & { readonly topUps: TopUps };
 
 export interface OfferedRegion extends RegionView {
-  /** The lowest price of its packages for the account; null while there is no current rate of its currency. */
+  /** The lowest price of its packages for the account; null while its currency has no current rate. */
   readonly fromPrice: Money | null;
 }
 

@@ -1,4 +1,4 @@
-// Two people of finance fund a wallet by hand; notes stay; lists keep their filters and columns, and are saved.
+// Two people of finance fund a wallet by hand; notes stay; lists keep filters and columns, and are saved.
 import { readFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { graveFaults } from '../support/world/axe.ts';

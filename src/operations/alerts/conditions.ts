@@ -10,7 +10,7 @@ import type { Condition, OpenAlert } from './alert-rules.ts';
 
 export interface ConditionLimits {
   readonly balance: BalanceLimits;
-  /** A difference of this much, by currency: what an operator action may move without a second person. Any in others. */
+  /** A difference of this much, by currency: what one person may move. In another currency any difference. */
   readonly differenceMinor: Readonly<Record<string, bigint>>;
 }
 

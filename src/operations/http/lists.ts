@@ -151,15 +151,9 @@ function listRoute(
       `With \`Accept: text/csv\` a file of the newest ${MAX_FILE_LINES.toLocaleString('en')} lines that match, behind \`after\`; VALIDATION_ERROR where it would look at more than ` +
       `${(MAX_LOOKED * MAX_FILE_PAGES).toLocaleString('en')} rows. The audit log has each file.`,
     async handle({ cases, session, query, visitor }) {
-      const {
-        after,
-        limit,
-        environment: _environment,
-        ...asked
-      } = query as ListFilters & {
+      const { after, limit, ...asked } = query as ListFilters & {
         readonly after?: string;
         readonly limit: number;
-        readonly environment?: unknown;
       };
       if (visitor.preferredType('application/json', CSV) === CSV)
         return csvAnswer(

@@ -199,8 +199,8 @@ export async function settleBatchRows(trx: WorldDb, batchId: string, now: Date):
 }
 
 /**
- * Batches whose start has come by the database's clock. Of more than `limit` any: those that cannot start keep
- * no others waiting.
+ * Batches whose start has come by the database's clock. Of more than `limit` any: those that cannot start
+ * keep no others waiting.
  */
 export async function listDueStarts(db: WorldDb, limit: number): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`

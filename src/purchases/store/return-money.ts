@@ -49,8 +49,8 @@ export async function giveBack(
 }
 
 /**
- * What the delivery has earned, and is still paid for: what a bank or the gateway has taken back stays revenue
- * until a person settles it, and afterwards where the price is in another currency.
+ * What the delivery has earned, and is still paid for: what a bank or the gateway has taken back stays
+ * revenue until a person settles it, and afterwards where the price is in another currency.
  */
 async function findLeftMinor(
   trx: WorldDb,
