@@ -179,7 +179,7 @@ describe('permanent errors', () => {
     ],
     [
       'a check',
-      `insert into holds (id, account_id, currency, amount_minor) values ('h', 'a', 'USD', 0)`,
+      `insert into holds (id, account_id, currency, amount_minor) values ('h', 'a', 'USD', -1)`,
       'holds_amount_minor_check',
     ],
   ])('include this one: %s', async (_name, text, constraint) => {
