@@ -18,8 +18,9 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     include: ['test/browser/**/*.test.ts'],
     globalSetup: ['test/support/world/browser-setup.ts'],
-    testTimeout: 180_000,
-    hookTimeout: 180_000,
+    // A file walks some twenty pages, each in a browser: a busy machine is slow, not wrong.
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
     // As patient as the pages are (`PATIENCE_MS`).
     expect: { poll: { timeout: 60_000 } },
   },
