@@ -170,7 +170,7 @@ function Logo({ logoPath }: { readonly logoPath: string | null }) {
   return (
     <Stack gap="xs" align="flex-start">
       <Text size="sm" c="dimmed">
-        A PNG, JPEG or WebP picture of at most 128 kB, and of at most 1,024 pixels each way.
+        A PNG, JPEG or WebP picture of at most 128 KB, and of at most 1,024 pixels each way.
       </Text>
       <Group>
         <FileButton
