@@ -316,7 +316,8 @@ describe('what docker-compose.yml starts', () => {
       await rm(join(image, ignored), { recursive: true, force: true });
     await run('npm', ['run', '--silent', 'build:dashboard'], { cwd: image });
     expect(await readFile(join(image, 'dashboard', 'dist', 'index.html'), 'utf8')).toMatch(ASSET);
-  });
+    // Two minutes on two quiet cores.
+  }, 600_000);
 
   it('starts, and sells, under a login that owns nothing', async () => {
     await start('sandbox-supplier');
