@@ -16,7 +16,7 @@ export const FAILURE_REASONS = {
   SUPPLIER_BALANCE_TOO_LOW: 'PACKAGE_UNAVAILABLE',
   SUPPLIER_REFUSED: 'PACKAGE_UNAVAILABLE',
   ESIM_NOT_ACTIVE: 'INVALID_TOPUP',
-  /** Of an automatic top-up: nobody asked for it but we. */
+  /** Of an automatic top-up: no caller asked for it. */
   MANDATE_NOT_VALID: 'INVALID_TOPUP',
   QUOTE_USED: 'QUOTE_USED',
   REFERENCE_ALREADY_USED: 'REFERENCE_ALREADY_USED',

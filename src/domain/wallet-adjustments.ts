@@ -7,6 +7,6 @@
 export const ADJUSTMENT_KINDS = ['FUNDING', 'CREDIT', 'FUNDING_CORRECTION', 'CREDIT_CORRECTION'] as const;
 export type AdjustmentKind = (typeof ADJUSTMENT_KINDS)[number];
 
-/** WAITS: for a second person. EXPIRED: nobody decided in time. */
+/** WAITS: for a second person. EXPIRED: its time to be decided is over. */
 export const ADJUSTMENT_STATUSES = ['WAITS', 'BOOKED', 'DECLINED', 'EXPIRED'] as const;
 export type AdjustmentStatus = (typeof ADJUSTMENT_STATUSES)[number];

@@ -1,4 +1,4 @@
-/** Notes of operators on accounts, purchases and fundings. No merchant reads them; nobody changes them. */
+/** Notes of operators on accounts, purchases and fundings. Merchants never read them. They are never changed. */
 import type { Generated } from 'kysely';
 import { noAccount } from '../accounts/manage-accounts.ts';
 import { findAccount } from '../accounts/store/accounts.ts';

@@ -27,7 +27,7 @@ type AutoTopUpDeps = ChooseDeps & { readonly accounts: AccountsDb };
 const MAX_AT_ONCE = 20;
 /** The wallet, the supplier or the price has to change first. */
 const AFTER_REFUSAL_MS = HOUR_MS;
-/** Whether it is refused is known by then; nobody waits for the delivery. */
+/** Long enough to learn of a refusal. No caller waits for the delivery. */
 const ANSWER_WITHIN_MS = 2_000;
 
 /** Every API process may call it: a try is one process's. Answers how many were looked at. */

@@ -52,7 +52,7 @@ it('a note on an account stays, with who wrote it', async () => {
   expect(await page.getByLabel('New note').inputValue()).toBe('');
   const other = await openAs(bayo, ACCOUNT_PAGE, { viewport: PHONE, colorScheme: 'dark' });
   await other.getByText('Wants <b>PREMIUM</b>').waitFor();
-  await other.getByText(ada.email).first().waitFor();
+  await other.getByRole('region', { name: 'Notes' }).getByText(ada.email).waitFor();
   expect(await overflow(other)).toBe(0);
   await keepScreenshot(other, 'by-hand-account-phone-whole');
 });

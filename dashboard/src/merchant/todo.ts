@@ -7,7 +7,7 @@ const AT = '/m/$accountId/$environment';
 
 /** What is sold in these days says how fast the wallet empties. */
 const RATE_DAYS = 7;
-/** A wallet that lasts longer needs nobody. */
+/** A wallet that lasts longer is not on the list. */
 const MIN_DAYS_LEFT = 7;
 
 /** eSIMs that end within so many days are worth a look. */

@@ -241,12 +241,7 @@ export function PurchasesPage() {
         onChange={(paymentMethod) => show({ paymentMethod })}
       />
       <PackageFilters search={search} onShow={show} />
-      <TextFilter
-        label="Reference"
-        placeholder="The merchant’s own, whole"
-        value={search.reference}
-        onSearch={(reference) => show({ reference })}
-      />
+      <ReferenceFilter search={search} onShow={show} />
     </ListPage>
   );
 }
@@ -278,6 +273,21 @@ function PackageFilters({
     </>
   );
 }
+
+const ReferenceFilter = ({
+  search: { reference },
+  onShow,
+}: {
+  readonly search: { readonly reference?: string | undefined };
+  readonly onShow: (next: Search) => void;
+}) => (
+  <TextFilter
+    label="Reference"
+    placeholder="The merchant’s own, whole"
+    value={reference}
+    onSearch={(given) => onShow({ reference: given })}
+  />
+);
 
 const FUNDINGS_PAGE = '/operators/$environment/fundings';
 
@@ -313,12 +323,7 @@ export function FundingsPage() {
         value={search.paymentMethod}
         onChange={(paymentMethod) => show({ paymentMethod })}
       />
-      <TextFilter
-        label="Reference"
-        placeholder="The merchant’s own, whole"
-        value={search.reference}
-        onSearch={(reference) => show({ reference })}
-      />
+      <ReferenceFilter search={search} onShow={show} />
     </ListPage>
   );
 }

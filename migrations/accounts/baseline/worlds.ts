@@ -52,7 +52,7 @@ const mailTurns = () => sql`
       select exists (select from members join users on users.id = members.user_id
         where members.account_id = account and users.email = address)
     $$;
-  -- Alerts are sent to nobody who has left.
+  -- Alerts are not sent to operators who have left.
   create function is_active_operator(address text) returns boolean
     language sql stable security definer set search_path = accounts as $$
       select exists (select from operators join users on users.id = operators.user_id

@@ -78,8 +78,8 @@ const balances = ({ ownPath }: World) => sql`
   -- What is ordered, or may be once it is paid, and is not surely in a balance that was read then. Volatile,
   -- so that it sees what is committed by the time of its call. An order may be under way for 15 s after its
   -- row was written: 6 s until it is sent, and 5 s until its answer. For an account, what another has
-  -- not paid yet counts up to most_of_another, or its dearest checkout: those that nobody pays must not end
-  -- the sales of all.
+  -- not paid yet counts up to most_of_another, or its dearest checkout: unpaid ones must not end the sales
+  -- of all.
   create function supplier_uncharged(supplier text, booked_until bigint, asked_at timestamptz,
     for_account text default null, most_of_another bigint default null) returns bigint
   language plpgsql volatile ${ownPath} as $$

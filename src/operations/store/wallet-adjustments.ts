@@ -45,7 +45,7 @@ type NewAdjustment = Pick<
   | 'expires_at'
 >;
 
-/** Also ends what nobody decided in time. false: its reference waits, or was booked, as this kind. */
+/** Also ends the requests whose time is over. false: its reference waits, or was booked, as this kind. */
 export async function insertAdjustment(trx: WorldDb, row: NewAdjustment): Promise<boolean> {
   const decided_at = sql<Date>`clock_timestamp()`;
   await trx
@@ -74,7 +74,7 @@ export const findByReference = (
     .where('status', 'in', ['WAITS', 'BOOKED'])
     .executeTakeFirst();
 
-/** Whoever decides has it alone. */
+/** The lock lets one person decide at a time. */
 export const lockAdjustment = (trx: WorldDb, id: string): Promise<AdjustmentRow | undefined> =>
   trx.selectFrom('wallet_adjustments').selectAll().where('id', '=', id).forUpdate().executeTakeFirst();
 
@@ -89,7 +89,7 @@ export interface AdjustmentQuery {
   readonly limit: number;
 }
 
-/** Newest first. What nobody decided in time does not wait any more. */
+/** Newest first. A request whose time is over does not wait any more. */
 export function listAdjustmentRows(
   db: WorldDb,
   { accountId, status, after, limit }: AdjustmentQuery,

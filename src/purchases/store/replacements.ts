@@ -292,7 +292,7 @@ export async function beginRevoke(db: WorldDb, id: string): Promise<boolean> {
   return begun.numAffectedRows === 1n;
 }
 
-/** Nobody can use the old eSIM any more. undefined: the replacement has ended, or nothing is delivered. */
+/** The old eSIM is revoked. undefined: the replacement has ended, or nothing is delivered. */
 export function recordReplaced(
   db: WorldDb,
   { id, transaction_id: transactionId }: Which,
