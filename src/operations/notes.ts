@@ -1,4 +1,4 @@
-/** Notes of operators on accounts, purchases and fundings. Merchants never read them. They are never changed. */
+/** Notes of operators on accounts, purchases and fundings. Merchants never read them; they never change. */
 import type { Generated } from 'kysely';
 import { noAccount } from '../accounts/manage-accounts.ts';
 import { findAccount } from '../accounts/store/accounts.ts';
