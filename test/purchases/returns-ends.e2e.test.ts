@@ -204,29 +204,36 @@ describe('a return whose payment a bank disputes or takes back', () => {
     expect(await buyer.balanceMinor()).toBe(beforeMinor + priceMinor);
   }, 120_000);
 
-  it('gives nothing back that a bank has taken back, once that is settled', async () => {
-    const { transactionId, reference } = await buyThroughGateway(stack, account, {
-      packageCode: 'SIM-RETURN-SILENT',
-    });
-    await atGateway(stack, reference, 'pay');
-    const { esim_id: esimId } = await untilClosed(stack, transactionId);
-    await giveBack(esimId);
-    await untilState(esimId, 'NEEDS_REVIEW');
-    const beforeMinor = await buyer.balanceMinor();
-    await dispute(transactionId);
-    await resolve(transactionId, 'merchant-accepted');
-    await until(
-      () => settle(transactionId, 'lost'),
-      ({ outcome }) => outcome === 'done',
-      { what: 'a dispute that is settled', withinMs: 30_000, everyMs: 500 },
-    );
-    await until(
-      () => operator.act(transactionId, 'grant-return', { evidence: EVIDENCE, actionKey: 'lost' }),
-      ({ outcome }) => outcome === 'done',
-      { what: 'a return that is granted after the reversal', withinMs: 30_000, everyMs: 500 },
-    );
-    expect(await untilState(esimId, 'RETURNED')).toMatchObject({ amount_minor: '0' });
-    await setCancelled(esimId);
-    expect(await buyer.balanceMinor()).toBe(beforeMinor);
-  }, 120_000);
+  // A card is charged in dollars, as the price is; a transfer in naira: its loss leaves the revenue whole.
+  it.each(['CARD', 'BANK_TRANSFER'])(
+    'gives nothing back that a bank took, once settled: %s',
+    async (method) => {
+      const { transactionId, reference } = await buyThroughGateway(stack, account, {
+        packageCode: 'SIM-RETURN-SILENT',
+        method,
+      });
+      await atGateway(stack, reference, 'pay');
+      const { esim_id: esimId } = await untilClosed(stack, transactionId);
+      await giveBack(esimId);
+      await untilState(esimId, 'NEEDS_REVIEW');
+      const beforeMinor = await buyer.balanceMinor();
+      await dispute(transactionId);
+      await resolve(transactionId, 'merchant-accepted');
+      await until(
+        () => settle(transactionId, 'lost'),
+        ({ outcome }) => outcome === 'done',
+        { what: 'a dispute that is settled', withinMs: 30_000, everyMs: 500 },
+      );
+      await until(
+        () =>
+          operator.act(transactionId, 'grant-return', { evidence: EVIDENCE, actionKey: `lost-${method}` }),
+        ({ outcome }) => outcome === 'done',
+        { what: 'a return that is granted after the reversal', withinMs: 30_000, everyMs: 500 },
+      );
+      expect(await untilState(esimId, 'RETURNED')).toMatchObject({ amount_minor: '0' });
+      await setCancelled(esimId);
+      expect(await buyer.balanceMinor()).toBe(beforeMinor);
+    },
+    120_000,
+  );
 });
