@@ -205,7 +205,7 @@ describe('a return whose payment a bank disputes or takes back', () => {
   }, 120_000);
 
   // A card is charged in dollars, as the price is; a transfer in naira: its loss leaves the revenue whole.
-  it.each(['CARD', 'BANK_TRANSFER'])(
+  it.each(['CARD', 'BANK_TRANSFER'] as const)(
     'gives nothing back that a bank took, once settled: %s',
     async (method) => {
       const { transactionId, reference } = await buyThroughGateway(stack, account, {
