@@ -12,7 +12,12 @@ export async function printPatches(cli: Cli, isJson: boolean): Promise<void> {
   const found: object[] = [];
   for (const { environment, namespace } of worldConfigs(config)) {
     const temporal = connectClient({ ...secrets.temporal, namespace });
-    const open = await countPatches(temporal).finally(() => temporal.close());
+    let open: OpenPatches;
+    try {
+      open = await countPatches(temporal);
+    } finally {
+      await temporal.close();
+    }
     const patches = open.patches.map(toRow);
     found.push({ world: environment, namespace, openWorkflows: open.openWorkflows, patches });
     const none = patches.length === 0 ? ', none with a patch' : '';

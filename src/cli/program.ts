@@ -143,7 +143,11 @@ function addProcesses(cli: Cli, program: Command): void {
       const worker = await runWorker(openProcess(cli, 'worker'), parseQueues(queues));
       ready({ adminUrl: worker.adminUrl });
       // A failed worker ends the process, so that it is started again.
-      await worker.finished.finally(() => worker.stop());
+      try {
+        await worker.finished;
+      } finally {
+        await worker.stop();
+      }
       await worker.stopped;
     },
   });

@@ -1,6 +1,6 @@
 import { rethrow } from './database/errors.ts';
 
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- every use case has arguments of its own
+// oxlint-disable-next-line typescript/no-explicit-any -- every use case has arguments of its own
 type UseCase<Deps> = (deps: Deps, ...args: any[]) => unknown;
 
 /** The use cases as a caller sees them: without their first argument, and asynchronous. */
@@ -22,7 +22,7 @@ export function bindAll<Deps, Cases extends Record<string, UseCase<Deps>>>(
   return guardAll(Object.fromEntries(bound)) as Bound<Cases>;
 }
 
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- every use case has arguments of its own
+// oxlint-disable-next-line typescript/no-explicit-any -- every use case has arguments of its own
 type BoundCase = (...args: any[]) => unknown;
 
 /** Use cases that already have their dependencies, made asynchronous. */

@@ -33,7 +33,7 @@ const ask = (method: string, target: string, body?: unknown, more: Ask = {}): Pr
       ...{ 'simway-account': users.accountId, 'simway-environment': 'test' },
     },
   });
-// eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- a cast with fewer words
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- a cast with fewer words
 const dataOf = <T>({ json }: Reply): T => (json as { data: T }).data;
 
 /** The notices that wait, as `kind to whom`. */

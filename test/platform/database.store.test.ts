@@ -220,7 +220,11 @@ async function cutOff(applicationName: string): Promise<void> {
         [applicationName],
       )
     ).rowCount ?? 0;
-  await until(cut, (count) => count > 0).finally(() => client.end());
+  try {
+    await until(cut, (count) => count > 0);
+  } finally {
+    await client.end();
+  }
 }
 
 /** Two transactions that lock the same two rows in opposite order. */

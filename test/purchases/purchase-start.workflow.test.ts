@@ -73,7 +73,8 @@ it('a refusal that Postgres delayed until after the answer is stored, too', asyn
   // The purchase's first step reads this table; the API does not while it waits.
   const lock = await stack.owner.startTransaction().execute();
   await sql`lock table esims in access exclusive mode`.execute(lock);
-  const { body } = await poor.buy('SIM-OK').finally(() => lock.rollback().execute());
+  const { body } = await poor.buy('SIM-OK');
+  await lock.rollback().execute();
   expect(body.status).toBe('PROCESSING');
   await untilClosed(stack, body.transactionId);
   const read = await poor.read(`/api/esim/transactions/${body.transactionId}`);

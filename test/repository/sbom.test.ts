@@ -66,6 +66,6 @@ it('lists every package with the hash of the lock file, and marks those of devel
   const ofDevelopment = bill.components.filter(({ properties }) =>
     properties.some(({ name, value }) => name === 'cdx:npm:package:development' && value === 'true'),
   );
-  expect(ofDevelopment.map(({ name }) => name)).toEqual(expect.arrayContaining(['eslint', 'typescript']));
+  expect(ofDevelopment.map(({ name }) => name)).toEqual(expect.arrayContaining(['oxlint', 'typescript']));
   expect(ofDevelopment.filter(({ name, version }) => manifest.dependencies[name] === version)).toEqual([]);
 });

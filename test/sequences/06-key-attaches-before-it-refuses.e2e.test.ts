@@ -123,7 +123,8 @@ describe('a purchase', () => {
           );
         },
       },
-    ).finally(() => changePackage(stack, 'SIM-OK', { cost_usd_e4: 20_000n }));
+    );
+    await changePackage(stack, 'SIM-OK', { cost_usd_e4: 20_000n });
     expectSame(answers, 'SUCCESS');
     await expectBoughtOnce(buyer);
   });

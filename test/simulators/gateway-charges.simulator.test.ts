@@ -218,7 +218,7 @@ describe('the gateway simulator, GET /transaction', () => {
     const second = await list('?perPage=2&page=2');
     expect(second.rows).toEqual(all.rows.slice(2, 4));
     expect(second.meta).toMatchObject({ skipped: 2, page: 2, pageCount: 3 });
-    const { id } = all.rows[4]?.['customer'] as { id: number };
+    const { id } = all.rows[4]!['customer'] as { id: number };
     for (const [query, count] of [
       ['?status=success', 1],
       ['?status=abandoned', 4],

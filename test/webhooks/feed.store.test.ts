@@ -384,7 +384,11 @@ describe('an old event', () => {
 describe('after a restore', () => {
   const leap = async () => {
     const owner = openSchema(books.url, 'test');
-    await leapAfterRestore(owner).finally(() => owner.destroy());
+    try {
+      await leapAfterRestore(owner);
+    } finally {
+      await owner.destroy();
+    }
   };
   const offset = async () =>
     (await books.owner.selectFrom('event_feed').select('position_offset').executeTakeFirstOrThrow())

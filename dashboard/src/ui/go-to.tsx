@@ -1,4 +1,4 @@
-// eslint-disable-next-line no-restricted-imports -- the one place that may
+// oxlint-disable-next-line no-restricted-imports -- the one place that may
 import { Navigate, useLocation, type NavigateOptions } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import { type CurrentUser, useCurrentUser, isSignedOut } from '../app/session.ts';

@@ -35,7 +35,7 @@ export interface WorldDatabase {
 }
 
 /** The tables that both environments share. */
-// eslint-disable-next-line @typescript-eslint/no-empty-object-type -- src/accounts adds them
+// oxlint-disable-next-line typescript/no-empty-object-type -- src/accounts adds them
 export interface AccountsDatabase {}
 
 export type AccountsDb = Kysely<AccountsDatabase>;

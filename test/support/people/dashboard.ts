@@ -126,7 +126,7 @@ export async function colleague(stack: Pick<Stack, 'call'>, owner: User, role: M
 }
 
 /** The data of an answer; the caller names its type. */
-// eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- a cast with fewer words
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- a cast with fewer words
 export const data = <T>(answer: Answer): T => answer.body.data as unknown as T;
 
 export const codeOf = ({ text }: Answer): string =>

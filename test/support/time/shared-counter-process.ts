@@ -45,8 +45,10 @@ async function work() {
   );
   return {
     allowed,
-    refused: requests - allowed /** When slots were given, milliseconds since the epoch. */,
-    slotTimesMs /** The longest time that its event loop was held up: `slotTimesMs` may be that much too late. */,
+    refused: requests - allowed,
+    /** When slots were given, milliseconds since the epoch. */
+    slotTimesMs,
+    /** The longest time that its event loop was held up: `slotTimesMs` may be that much too late. */
     lateMs: delays.max / 1e6,
     /** How often Redis did not answer in time, and the process counted for itself. */
     standIns,

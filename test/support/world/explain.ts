@@ -29,7 +29,11 @@ export async function statementsOf(
     dialect: new PostgresDialect({ pool }),
     log: (event) => void statements.push(event.query),
   });
-  await run(spied).finally(() => spied.destroy());
+  try {
+    await run(spied);
+  } finally {
+    await spied.destroy();
+  }
   return statements;
 }
 
