@@ -14,7 +14,12 @@ import {
 } from './acp/sessions.ts';
 import { topUpDueMandates } from './auto-top-ups.ts';
 import { buy } from './buy.ts';
-import { getReplacement, getReplacementTerms, requestReplacement } from './replacements/replacements.ts';
+import {
+  getReplacement,
+  getReplacementTerms,
+  listReplacements,
+  requestReplacement,
+} from './replacements/replacements.ts';
 import { getReturn, getReturnTerms, listReturns, requestReturn, requestReturns } from './returns/returns.ts';
 import { getEsimTimeline } from './esim-timeline.ts';
 import { getSpending, getStatistics, listTopDestinations } from './figures/statistics.ts';
@@ -44,6 +49,7 @@ export const purchaseUseCases = {
   getReturn,
   getReplacementTerms,
   requestReplacement,
+  listReplacements,
   getReplacement,
   createCheckoutSession,
   getCheckoutSession,

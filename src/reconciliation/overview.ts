@@ -6,6 +6,7 @@ import { summariseHeldCosts } from '../catalogue/store/catalogue.ts';
 import { summariseWaitingRules } from '../catalogue/store/price-rules.ts';
 import { summarisePendingApprovals } from '../operations/store/actions.ts';
 import { summariseWaitingRepairs } from '../operations/store/batch-repairs.ts';
+import { summariseWaitingAdjustments } from '../operations/store/wallet-adjustments.ts';
 import { findStuck, type StuckDeps } from '../operations/stuck.ts';
 import { readWaiting, type Waiting } from './books.ts';
 import { summariseOpenDifferences } from './store/reconciliation.ts';
@@ -66,10 +67,11 @@ export function createOverview({
   /** A figure that is not for this role is null. */
   return async (role: Role) => {
     const { db, clock } = stuck;
-    const [list, approvals, repairs, rates, differences, waiting] = await Promise.all([
+    const [list, actions, repairs, byHand, rates, differences, waiting] = await Promise.all([
       findStuck(stuck),
       summarisePendingApprovals(db, clock.now()),
       summariseWaitingRepairs(db, clock.now()),
+      summariseWaitingAdjustments(db),
       may(role, 'pricing') ? summariseWaitingPricing(stuck) : null,
       may(role, 'reconcile') ? summariseOpenDifferences(db) : null,
       may(role, 'books') ? waitingNow() : null,
@@ -90,7 +92,10 @@ export function createOverview({
         isCut,
         temporalAsked,
       },
-      approvals: figureOf(approvals.count + repairs.count, earlier(approvals.oldestAt, repairs.oldestAt)),
+      approvals: figureOf(
+        actions.count + repairs.count + byHand.count,
+        [actions, repairs, byHand].map(({ oldestAt }) => oldestAt).reduce(earlier),
+      ),
       rates: rates && figureOf(rates.count, rates.oldestAt),
       differences: differences && figureOf(differences.count, differences.oldestAt),
       waiting: waiting && {

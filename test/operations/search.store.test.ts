@@ -14,6 +14,7 @@ import { insertPerson } from '../../src/accounts/store/people.ts';
 import { insertMember, beginUserAnew } from '../../src/accounts/store/users.ts';
 import { changeAccount, listAccounts, readAccount } from '../../src/operations/accounts.ts';
 import { MAX_FOUND, search } from '../../src/operations/search.ts';
+import { insertAdjustment } from '../../src/operations/store/wallet-adjustments.ts';
 import { findOtherRecords, findTransactions } from '../../src/operations/store/search.ts';
 import { stuckLimits } from '../../src/operations/stuck-rules.ts';
 import { purchaseTimeline } from '../../src/operations/timeline.ts';
@@ -455,6 +456,18 @@ describe('the overview', () => {
       rates: { count: 2, oldestAgeSeconds: 5 * 3_600 },
     });
     expect((await overview('OPERATIONS')).rates).toBeNull();
+  });
+
+  it('counts changes of wallets by hand that await a second person, and not those whose time is over', async () => {
+    const asked = (reference: string, expiresAt: Date) => ({
+      ...{ id: `adjust-${reference.repeat(32)}`, account_id: 'a-1', kind: 'CREDIT' as const },
+      ...{ amount_minor: 500n, currency: 'USD' as const, reference, reason: 'goodwill', asked_by: 'ada' },
+      expires_at: expiresAt,
+    });
+    await insertAdjustment(books.world, asked('1', new Date(Date.now() + 3_600_000)));
+    await insertAdjustment(books.world, asked('2', new Date(Date.now() - 1_000)));
+    const overview = createOverview({ stuck });
+    expect(await overview('SUPPORT')).toMatchObject({ approvals: { count: 1 } });
   });
 
   it('queries the waiting money again after a failed query', async () => {

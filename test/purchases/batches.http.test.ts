@@ -116,6 +116,12 @@ describe('a refused batch', () => {
       ],
     ),
     [
+      'metadata that is no object of texts',
+      { rows: rows(1, { metadata: { seat: 7 } }) },
+      400,
+      wrong('rows.0.metadata.seat: must be a text'),
+    ],
+    [
       'a date in the past',
       { rows: rows(1, { email: 'a@b.example', sendAt: '2026-01-01T00:00:00Z' }) },
       400,
@@ -152,12 +158,12 @@ describe('a refused batch', () => {
     const reply = await order({ rows: rows(500, { packageCode: 'NONE' }) });
     expect(reply.text.length).toBeLessThan(10_000);
     expect(reply.text).toContain('and 400 more');
-    const long = await order({ rows: rows(1), padding: 'x'.repeat(262_144) });
+    const long = await order({ rows: rows(1), padding: 'x'.repeat(524_288) });
     expect([long.status, long.json]).toEqual([
       413,
-      generalError(413, 'PAYLOAD_TOO_LARGE', 'The request body may have at most 262144 bytes'),
+      generalError(413, 'PAYLOAD_TOO_LARGE', 'The request body may have at most 524288 bytes'),
     ]);
-    const wide = await order({ rows: [], more: Array.from({ length: 4_000 }, () => 1) });
+    const wide = await order({ rows: [], more: Array.from({ length: 9_000 }, () => 1) });
     expect(wide.text).toContain('must not have more than 4000 members in all');
   });
 

@@ -184,6 +184,14 @@ describe('a replacement', () => {
     expect(await buyer.purchases()).toHaveLength(1);
   });
 
+  it('that is refused five times asks the supplier no more within the hour', async () => {
+    const buyer = await newBuyer(stack);
+    const { esimId } = await boughtBy(buyer);
+    const words = [];
+    for (let asked = 0; asked < 6; asked++) words.push((await detailsOf(replace(buyer, esimId)))[0]);
+    expect(words).toEqual([...Array.from({ length: 5 }, () => 'UNUSED'), 'TOO_OFTEN']);
+  });
+
   it('of another account’s eSIM is refused before anything is written', async () => {
     const [buyer, stranger] = [await newBuyer(stack), await newBuyer(stack)];
     const { esimId } = await deleted(buyer);
@@ -290,8 +298,11 @@ describe('a replacement', () => {
     const { esimId } = await deleted(buyer);
     const { installUrl } = (await buyer.read(`/api/esim/${esimId}/install`)).body;
     const { replacementId, replacedBy } = await replaced(buyer, esimId);
-    const feed = await buyer.read('/api/events?event=esim.replaced');
-    expect(feed.text).toContain(replacementId);
+    const feed = await until(
+      () => buyer.read('/api/events?event=esim.replaced'),
+      ({ text }) => text.includes(replacementId),
+      { what: 'the event of the replacement' },
+    );
     expect(feed.text).toContain(replacedBy);
     for (const [language, words] of [
       ['en', 'The eSIM was replaced by a new one.'],

@@ -52,6 +52,12 @@ describe('replacements', () => {
       example: 'replaced',
     });
     expect(dataOf(read)).toMatchObject({ state: 'REPLACED', reason: 'The traveller has deleted it' });
+    for (const either of [esimId, String(replacedBy)]) {
+      const list = await ask(`/api/esim/replacements?state=REPLACED&esimId=${either}`, {
+        example: 'one replacement',
+      });
+      expect(list.json).toMatchObject({ data: { items: [{ replacementId, replacedBy }] } });
+    }
     const old = await ask(`/api/esim/${esimId}`);
     expect(old.json).toMatchObject({
       replacedBy,

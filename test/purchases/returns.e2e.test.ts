@@ -81,6 +81,24 @@ describe('a return', () => {
     expect(await returnOf(esimId)).toMatchObject([{ state: 'REFUSED', refusal: 'NOT_UNUSED' }]);
   });
 
+  it('that is refused five times asks the supplier no more within the hour', async () => {
+    const buyer = await newBuyer(stack);
+    const { esimId } = await boughtBy(buyer);
+    await install(buyer, esimId);
+    const words = [];
+    for (let asked = 0; asked < 6; asked++) {
+      const { body } = await giveBack(buyer, esimId);
+      words.push(body.error.details.split(', ')[0]);
+    }
+    expect(words).toEqual([...Array.from({ length: 5 }, () => 'NOT_UNUSED'), 'TOO_OFTEN']);
+    await stack.owner
+      .updateTable('returns')
+      .set({ created_at: new Date(Date.now() - 61 * 60_000) })
+      .where('esim_id', '=', esimId)
+      .execute();
+    expect((await giveBack(buyer, esimId)).body.error.details).toMatch(/^NOT_UNUSED/);
+  });
+
   it('is paid once, whoever asks again', async () => {
     const buyer = await newBuyer(stack);
     const { esimId } = await boughtBy(buyer);

@@ -96,6 +96,26 @@ describe('a batch with startAt', () => {
     expect(await balanceOf(key)).toBeCloseTo(before - bought.totalPrice, 2);
   });
 
+  it.each([['at once'], ['at its start']])(
+    'gives its metadata to the purchases of its rows: %s',
+    async (when) => {
+      const { apiKey: key } = await stack.account();
+      const metadata = { booking: '4711' };
+      const rows = [{ ...TWO[0]!, metadata }, TWO[1]!];
+      const batch = await order(key, when === 'at once' ? { startAt: undefined } : {}, rows);
+      if (when !== 'at once') await comes(batch);
+      await ended(key, batch);
+      const { body } = await stack.call('GET', '/api/esim/transactions', { key });
+      const { transactions: bought } = body as unknown as {
+        transactions: { reference: string; metadata: object }[];
+      };
+      expect(Object.fromEntries(bought.map((one) => [one.reference, one.metadata]))).toEqual({
+        a: metadata,
+        b: {},
+      });
+    },
+  );
+
   it('is bought beside others that fail again and again', async () => {
     const { apiKey: key } = await stack.account();
     const broken = await Promise.all(Array.from({ length: 21 }, () => order(key)));

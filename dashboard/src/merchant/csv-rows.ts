@@ -19,7 +19,7 @@ const NEEDED = ['reference', 'packageCode'] as const;
 export const MAX_ROWS = 500;
 
 /** Whole where the file has no fault. */
-export type ReadRow = Partial<BatchRow>;
+export type ReadRow = Partial<Omit<BatchRow, 'metadata'>>;
 
 export interface FileRow {
   readonly line: number;

@@ -1,13 +1,19 @@
 import { Group, Stack, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
+import { useState } from 'react';
+import { listReplacementsState } from 'simway-client/generated/api-lists.ts';
 import { api, dataOf, type ApiSchemas } from '../api/client.ts';
 import { ConfirmButton } from '../ui/dialogs.tsx';
+import { ChoiceField } from '../ui/filters.tsx';
 import { formatAmount } from '../ui/format.ts';
-import { Facts, Moment, QuerySection } from '../ui/parts.tsx';
+import { Facts, Moment, Page, QuerySection, ShortId, Status } from '../ui/parts.tsx';
+import { amount, PagedRows } from '../ui/rows.tsx';
 import { useOnce } from '../ui/use-once.ts';
+import { ItemLink } from './item-link.tsx';
 import { useMembership, useRead } from './place.ts';
 
 type Terms = ApiSchemas['ReplacementTerms']['data'];
+type ReplacementState = ApiSchemas['Replacement']['state'];
 
 const REFUSALS: Readonly<Record<NonNullable<Terms['refusal']>, string>> = {
   NOT_ALLOWED: 'Your account cannot have eSIMs replaced',
@@ -22,11 +28,12 @@ const REFUSALS: Readonly<Record<NonNullable<Terms['refusal']>, string>> = {
   EXPIRED: 'It has expired',
   CANCELLED: 'It is cancelled',
   PAYMENT_DISPUTED: 'A bank disputes its payment, or has taken it back',
+  TOO_OFTEN: 'It was refused 5 times within an hour: ask again later',
   PURCHASE_FAILED: 'The new eSIM could not be bought',
   REFUSED_BY_OPERATOR: 'We have refused it',
 };
 
-const NEWS: Readonly<Record<ApiSchemas['Replacement']['data']['state'], string>> = {
+const NEWS: Readonly<Record<ReplacementState, string>> = {
   PENDING: 'The supplier is asked. This page shows what comes of it.',
   NEEDS_REVIEW: 'The eSIM is still on a phone, so our people decide. This page shows what comes of it.',
   ORDERING: 'The new eSIM is being bought. This page shows when it is delivered.',
@@ -34,6 +41,61 @@ const NEWS: Readonly<Record<ApiSchemas['Replacement']['data']['state'], string>>
   REPLACED: 'Replaced: the new eSIM is delivered.',
   REFUSED: 'Refused: nothing was changed.',
 };
+
+const STATES: Readonly<Record<ReplacementState, { readonly label: string; readonly color: string }>> = {
+  PENDING: { label: 'Supplier is asked', color: 'yellow' },
+  NEEDS_REVIEW: { label: 'We look at it', color: 'orange' },
+  ORDERING: { label: 'New eSIM is bought', color: 'blue' },
+  RETIRING: { label: 'Old eSIM is ended', color: 'blue' },
+  REPLACED: { label: 'Replaced', color: 'green' },
+  REFUSED: { label: 'Refused', color: 'red' },
+};
+
+const EsimLink = ({ id }: { readonly id: string }) => (
+  <ItemLink kind="esim" id={id}>
+    <ShortId>{id}</ShortId>
+  </ItemLink>
+);
+
+export function ReplacementsPage() {
+  const [page, setPage] = useState(1);
+  const [state, setState] = useState<ReplacementState | null>(null);
+  const query = useRead(
+    '/api/esim/replacements',
+    { query: { page, limit: 20, ...(state && { state }) } },
+    { keepsOld: true },
+  );
+  return (
+    <Page
+      title="Replacements"
+      about="Deleted or broken eSIMs, and the new ones in their place. Ask for one on the page of its eSIM."
+    >
+      <ChoiceField
+        label="State"
+        data={listReplacementsState}
+        value={state ?? undefined}
+        onChange={(next) => {
+          setPage(1);
+          setState(listReplacementsState.find((one) => one === next) ?? null);
+        }}
+      />
+      <PagedRows
+        label="Replacements"
+        query={query}
+        onPage={setPage}
+        empty={state ? 'No results.' : 'No replacements yet.'}
+        columns={{
+          When: ({ createdAt }) => <Moment at={createdAt} />,
+          'Old eSIM': ({ esimId }) => <EsimLink id={esimId} />,
+          'New eSIM': ({ replacedBy }) => (replacedBy === null ? '–' : <EsimLink id={replacedBy} />),
+          State: ({ state: stands }) => <Status color={STATES[stands].color}>{STATES[stands].label}</Status>,
+          'You pay': amount('price'),
+          Note: ({ refusal, reason }) => (refusal === null ? (reason ?? '–') : REFUSALS[refusal]),
+        }}
+      />
+    </Page>
+  );
+}
 
 /** On the page of an eSIM: what a replacement costs, until when, and the button. */
 export function ReplacementSection({ esimId }: { readonly esimId: string }) {

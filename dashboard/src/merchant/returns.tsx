@@ -46,6 +46,7 @@ const REFUSALS: Readonly<Record<Refusal, string>> = {
   CANCELLED: 'It is cancelled',
   HAS_TOP_UPS: 'It was topped up',
   PAYMENT_DISPUTED: 'A bank disputes its payment, or has taken it back',
+  TOO_OFTEN: 'It was refused 5 times within an hour: ask again later',
   SUPPLIER_REFUSED: 'The supplier does not take it back',
   REFUSED_BY_OPERATOR: 'We have refused it',
   NOT_FOUND: 'It is not an eSIM of yours',

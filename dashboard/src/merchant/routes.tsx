@@ -10,6 +10,7 @@ import {
   IconListDetails,
   IconPalette,
   IconReceipt,
+  IconReplace,
   IconSettings,
   IconUsers,
   IconWallet,
@@ -69,6 +70,9 @@ export const merchantRoutes = [
     page('/esims/$esimId', () => import('./esim.tsx'), 'EsimPage'),
     page('/returns', () => import('./returns.tsx'), 'ReturnsPage', {
       staticData: { merchantPage: { label: 'Returns', icon: IconArrowBackUp } },
+    }),
+    page('/replacements', () => import('./replacements.tsx'), 'ReplacementsPage', {
+      staticData: { merchantPage: { label: 'Replacements', icon: IconReplace } },
     }),
     page('/purchases', () => import('./purchases.tsx'), 'PurchasesPage', {
       staticData: { merchantPage: { label: 'Purchases', icon: IconReceipt } },

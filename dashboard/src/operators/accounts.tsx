@@ -65,7 +65,7 @@ export function AccountsPage() {
           placeholder="Id, name or e-mail address"
           maxLength={254}
           value={filters.text}
-          onSearch={(text) => show({ text: text.trim() })}
+          onSearch={(text) => show({ text })}
         />
         <ChoiceField
           label="Plan"

@@ -116,12 +116,11 @@ const TextFilter = ({
   readonly onSearch: (text: string | undefined) => void;
 }) => (
   <SearchField
-    key={value === undefined ? 'empty' : 'given'}
     label={label}
     placeholder={placeholder}
     maxLength={100}
     value={value}
-    onSearch={(text) => onSearch(text.trim() === '' ? undefined : text.trim())}
+    onSearch={(text) => onSearch(text === '' ? undefined : text)}
   />
 );
 

@@ -1,18 +1,27 @@
 import { Select, TextInput, type ComboboxData, type TextInputProps } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import type { Days } from './address.ts';
 
 const TYPING_MS = 300;
 
-/** Searches soon after the last letter. */
+/** Searches soon after the last letter. `value` may also change elsewhere, as by the browser's Back. */
 export function SearchField({
   value,
   onSearch,
   ...field
 }: TextInputProps & { readonly value: string | undefined; readonly onSearch: (text: string) => void }) {
   const [typed, setTyped] = useState(value ?? '');
-  const searchSoon = useDebouncedCallback(onSearch, TYPING_MS);
+  const asked = useRef(value ?? '');
+  const searchSoon = useDebouncedCallback((text: string) => {
+    asked.current = text.trim();
+    onSearch(asked.current);
+  }, TYPING_MS);
+  useEffect(() => {
+    if ((value ?? '') === asked.current) return;
+    asked.current = value ?? '';
+    setTyped(asked.current);
+  }, [value]);
   return (
     <TextInput
       label="Search"

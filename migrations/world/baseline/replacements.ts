@@ -6,6 +6,7 @@
 import { sql } from 'kysely';
 import { REPLACEMENT_REFUSALS, REPLACEMENT_STATES } from '../../../src/domain/states.ts';
 import { oneOf } from '../../one-of.ts';
+import { MAX_REFUSED_AN_HOUR } from './returns.ts';
 import type { World } from './world.ts';
 
 export const replacements = (world: World) => sql`
@@ -57,7 +58,7 @@ const rows = ({ role }: World) => sql`
   -- One open replacement of an eSIM, and one that was done.
   create unique index replacements_once on replacements (esim_id) where state <> 'REFUSED';
   create index replacements_by_first on replacements (first_esim_id) where state <> 'REFUSED';
-  create index replacements_by_account on replacements (account_id, created_at desc);
+  create index replacements_by_account on replacements (account_id, created_at desc, id desc);
   create index replacements_by_esim on replacements (esim_id, created_at desc);
   create index replacements_by_purchase on replacements (transaction_id);
   create index replacements_due on replacements (next_check_at) where closed_at is null;
@@ -110,6 +111,9 @@ const requesting = ({ ownPath }: World) => sql`
         when purchase.closed_at + window_days * interval '1 day' < clock_timestamp() then 'WINDOW_OVER'
         when (select count(*) from replacements where first_esim_id = first and state <> 'REFUSED') >= max_count
           then 'TOO_MANY'
+        when (select count(*) from replacements where esim_id = esim.id and state = 'REFUSED'
+               and created_at > clock_timestamp() - interval '1 hour') >= ${MAX_REFUSED_AN_HOUR}
+          then 'TOO_OFTEN'
       end;
     end $$;
 

@@ -76,6 +76,9 @@ const guards = () => sql`
   create trigger return_ends_once before update on returns for each row execute function return_ends_once();
 `;
 
+/** Of one eSIM, of returns and of replacements. */
+export const MAX_REFUSED_AN_HOUR = sql.lit(5);
+
 const requesting = ({ ownPath }: World) => sql`
   -- Why an eSIM cannot be returned now, by our rows; null: the supplier is to be asked. Only an eSIM in use is
   -- topped up, and none of these is: HAS_TOP_UPS is for what the supplier takes back.
@@ -100,6 +103,10 @@ const requesting = ({ ownPath }: World) => sql`
           select from payments where transaction_id = esim.transaction_id and reversed_minor > 0 and used_minor = 0)
           then 'PAYMENT_DISPUTED'
         when purchase.closed_at + window_days * interval '1 day' < clock_timestamp() then 'WINDOW_OVER'
+        -- Each costs a look at the supplier.
+        when (select count(*) from returns where esim_id = esim.id and state = 'REFUSED'
+               and created_at > clock_timestamp() - interval '1 hour') >= ${MAX_REFUSED_AN_HOUR}
+          then 'TOO_OFTEN'
       end;
     end $$;
 

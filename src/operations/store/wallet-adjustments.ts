@@ -2,6 +2,7 @@ import { sql, type Generated, type Selectable } from 'kysely';
 import type { AccountCurrency } from '../../domain/money.ts';
 import type { AdjustmentKind, AdjustmentStatus } from '../../domain/wallet-adjustments.ts';
 import { callFunction } from '../../platform/database/functions.ts';
+import { countAndOldest } from '../../platform/database/summary.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 
 interface WalletAdjustmentsTable {
@@ -106,6 +107,15 @@ export function listAdjustmentRows(
     );
   return query.orderBy('asked_at', 'desc').orderBy('id', 'desc').limit(limit).execute();
 }
+
+/** Those that can be approved now. */
+export const summariseWaitingAdjustments = (db: WorldDb) =>
+  db
+    .selectFrom('wallet_adjustments')
+    .select(countAndOldest('asked_at'))
+    .where('status', '=', 'WAITS')
+    .where('expires_at', '>', sql<Date>`now()`)
+    .executeTakeFirstOrThrow();
 
 export const BOOKING_REFUSALS = [
   'ABSENT',

@@ -7,6 +7,7 @@ import type { Account, Principal } from '../../domain/account.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { makeId } from '../../domain/ids.ts';
 import { formatAmount, larger, type Money } from '../../domain/money.ts';
+import type { OwnDetails } from '../../domain/own-details.ts';
 import type { Page, PageQuery } from '../../domain/page.ts';
 import { countriesOf, type CataloguePackage } from '../../catalogue/rules.ts';
 import { createPricer, isOnSale } from '../../catalogue/prices.ts';
@@ -64,7 +65,10 @@ export async function orderBatch(
       requireOrderable(deps, principal, rows, startAt);
       const priced = rows.map((row) => ({
         ...row,
-        terms: termsOf(deps, principal, row, { ...context, transactionId: newTransactionId() }),
+        terms: termsOf(deps, principal, row.packageCode, {
+          ...{ ...context, transactionId: newTransactionId() },
+          ownDetails: { reference: row.reference, metadata: row.metadata },
+        }),
       }));
       const total = totalOf(account, priced);
       requireWithin(maxTotalPrice, total);
@@ -167,8 +171,12 @@ export function findOnSale(
 export function termsOf(
   deps: BatchDeps,
   principal: Principal,
-  { packageCode, reference }: Pick<BatchRowCommand, 'packageCode' | 'reference'>,
-  { transactionId, ...context }: RequestContext & { readonly transactionId: string },
+  packageCode: string,
+  {
+    transactionId,
+    ownDetails,
+    ...context
+  }: RequestContext & { readonly transactionId: string; readonly ownDetails: OwnDetails },
 ): PurchaseInput {
   const item = deps.catalogue.current().byCode.get(packageCode);
   if (!item) throw new Error(`${packageCode} was on sale a moment ago`);
@@ -178,7 +186,7 @@ export function termsOf(
     esimId: newEsimId(),
     terms: currentTerms(deps, principal, command, item),
     transactionId,
-    ownDetails: { reference },
+    ownDetails,
     askedAtMs: deps.clock.now().getTime(),
   });
 }

@@ -1,6 +1,7 @@
 /** What may be ordered in one batch, and how long things take in it. */
 import { DAY_MS } from '../../domain/clock.ts';
 import { formatAmount, type AccountCurrency } from '../../domain/money.ts';
+import type { Metadata } from '../../domain/own-details.ts';
 import { PURCHASE_STATUSES } from '../../domain/states.ts';
 import type { JobStatus } from '../../jobs/rules.ts';
 import type { LinkedInstallView } from '../../esims/installing.ts';
@@ -44,6 +45,7 @@ export interface BatchRowCommand {
   /** The caller's own name for it, unique in the batch. */
   readonly reference: string;
   readonly packageCode: string;
+  readonly metadata?: Metadata | undefined;
   /** The traveller's. */
   readonly email?: string | undefined;
   readonly sendAt?: Date | undefined;

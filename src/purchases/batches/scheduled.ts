@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { findCaller } from '../../accounts/callers.ts';
 import type { Environment, Principal } from '../../domain/account.ts';
 import { DomainError } from '../../domain/errors.ts';
+import { openOwnDetails } from '../../payments/own-details.ts';
 import { listRows, type JobRow } from '../../jobs/store/jobs.ts';
 import { inTransaction } from '../../platform/database/transactions.ts';
 import { newPendingMessages, type PendingMessages } from '../../webhooks/store/messages.ts';
@@ -106,10 +107,13 @@ async function tryStart(
 
 /** Without terms: not on sale any more. */
 const price = (deps: ScheduledDeps, principal: Principal, rows: readonly JobRow[]) =>
-  rows.map(({ row_number, package_code: packageCode, reference, transaction_id: transactionId }) => ({
+  rows.map(({ row_number, package_code: packageCode, transaction_id: transactionId, terms }) => ({
     row_number,
     terms: findOnSale(deps, principal.account, packageCode)
-      ? termsOf(deps, principal, { packageCode, reference }, { requestId: randomUUID(), transactionId })
+      ? termsOf(deps, principal, packageCode, {
+          ...{ requestId: randomUUID(), transactionId },
+          ownDetails: terms ? openOwnDetails(deps.secretBox, terms) : {},
+        })
       : undefined,
   }));
 

@@ -14,6 +14,7 @@ import {
   namedObject,
   dataObject,
 } from '../../platform/http/answer-fields.ts';
+import { ownDetailsFields } from '../../payments/http/shared.ts';
 import { merchantRoutes } from '../../platform/http/define-routes.ts';
 import {
   amountField,
@@ -76,6 +77,7 @@ const rowBody = z.object(
     sendAt: timeField({
       description: 'When the e-mail is sent, at most a year ahead; at delivery without it',
     }).optional(),
+    metadata: ownDetailsFields.metadata,
     language: choiceField(LANGUAGES, { description: 'Of the e-mail; `en` without it' }).optional(),
   },
   'must be an object',

@@ -4,13 +4,22 @@ import { MAX_REASON_CHARACTERS } from '../../domain/reasons.ts';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
 import { REPLACEMENT_REFUSALS, REPLACEMENT_STATES } from '../../domain/states.ts';
 import { esimId } from '../../esims/http/shared.ts';
-import { dataObject, isoTime, money, namedObject, text } from '../../platform/http/answer-fields.ts';
+import {
+  dataObject,
+  dataSchema,
+  isoTime,
+  money,
+  namedObject,
+  text,
+} from '../../platform/http/answer-fields.ts';
 import { merchantRoutes } from '../../platform/http/define-routes.ts';
 import { idParameter, textField } from '../../platform/http/fields.ts';
+import { pageSchema, presentPage } from '../../platform/http/page.ts';
 import { fromRow } from '../../platform/http/present.ts';
 import type { Route } from '../../platform/http/route.ts';
 import type { ReplacementView } from '../replacements/replacements.ts';
 import { REPLACEMENT_REFUSAL_WORDS } from '../replacements/rules.ts';
+import { requestedQuery } from './returns.ts';
 import type { PurchaseCases } from '../use-cases.ts';
 
 const routes = merchantRoutes<PurchaseCases>('Replacements', {
@@ -40,7 +49,7 @@ const refusal = z
 
 const anEsim = z.string().meta({ example: 'esim-0f8fad5bd9cb469fa16570867728950e' });
 
-const replacementSchema = dataObject('Replacement', {
+const replacementItem = namedObject('Replacement', {
   replacementId: z.string().meta({ example: 'replacement-3c1f0e9d8b7a4c5d9e2f1a0b6c7d8e90' }),
   esimId: anEsim.describe('The old eSIM'),
   transactionId: text('Of the purchase of the old eSIM', 'txn-7c9e6679f4a84ba3a2c1f0d3b5e60a11'),
@@ -65,6 +74,9 @@ const replacementSchema = dataObject('Replacement', {
   createdAt: isoTime('When it was asked for'),
   closedAt: isoTime('When it ended; null while it is open').nullable(),
 });
+
+const replacementSchema = dataSchema(replacementItem, 'ReplacementAnswer');
+const replacementPageSchema = pageSchema(replacementItem, 'ReplacementPage');
 
 const termsSchema = dataObject('ReplacementTerms', {
   esimId: anEsim,
@@ -113,6 +125,17 @@ export const replacementRoutes: readonly Route<PurchaseCases>[] = [
     async handle({ cases, principal, params, body, idempotency, context }) {
       const command = { esimId: params.esimId, reason: body.reason, idempotency };
       return presentReplacement(await cases.requestReplacement(principal, command, context));
+    },
+  }),
+  routes.get('/api/esim/replacements', {
+    query: requestedQuery(REPLACEMENT_STATES),
+    answer: [200, 'One page, newest first', replacementPageSchema],
+    operationId: 'listReplacements',
+    summary: 'List your replacements',
+    description: 'All, or those in a state, of an old or new eSIM, or of a time.',
+    async handle({ cases, principal, query }) {
+      const found = await cases.listReplacements(principal, query);
+      return presentPage({ ...found, items: found.items.map(presentReplacement) });
     },
   }),
   routes.get('/api/esim/replacements/{replacementId}', {

@@ -58,17 +58,19 @@ const returnsBody = namedObject('ReturnsRequest', {
   reason,
 });
 
-const returnsQuery = z.object({
-  ...pageFields,
-  state: choiceField(RETURN_STATES, { description: 'Only in this state' }).optional(),
-  esimId: z
-    .string()
-    .refine((id) => isId('esim', id), 'must be the id of an eSIM')
-    .optional()
-    .describe('Only of this eSIM'),
-  from: timeField({ description: 'Only asked for from this time on' }).optional(),
-  to: timeField({ description: 'Only asked for before this time' }).optional(),
-});
+/** Of the lists of returns and of replacements. */
+export const requestedQuery = <const State extends string>(states: readonly [State, ...State[]]) =>
+  z.object({
+    ...pageFields,
+    state: choiceField(states, { description: 'Only in this state' }).optional(),
+    esimId: z
+      .string()
+      .refine((id) => isId('esim', id), 'must be the id of an eSIM')
+      .optional()
+      .describe('Only of this eSIM'),
+    from: timeField({ description: 'Only asked for from this time on' }).optional(),
+    to: timeField({ description: 'Only asked for before this time' }).optional(),
+  });
 
 const refusal = z
   .enum(RETURN_REFUSALS)
@@ -187,7 +189,7 @@ export const returnRoutes: readonly Route<PurchaseCases>[] = [
     },
   }),
   routes.get('/api/esim/returns', {
-    query: returnsQuery,
+    query: requestedQuery(RETURN_STATES),
     answer: [200, 'One page, newest first', returnPageSchema],
     operationId: 'listReturns',
     summary: 'List your returns',

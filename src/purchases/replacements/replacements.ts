@@ -7,6 +7,7 @@ import type { Principal } from '../../domain/account.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { isId, makeId } from '../../domain/ids.ts';
 import type { AccountCurrency } from '../../domain/money.ts';
+import type { Page } from '../../domain/page.ts';
 import type { ReplacementRefusal } from '../../domain/states.ts';
 import { requireOwnEsim } from '../../esims/read-esims.ts';
 import { newEsimId, newTransactionId } from '../../platform/idempotency/identify-request.ts';
@@ -19,6 +20,8 @@ import {
   findReplacementPolicy,
   findReplacementTerms,
   insertReplacement,
+  listReplacements as listStored,
+  type ReplacementQuery,
   type ReplacementRow,
 } from '../store/replacements.ts';
 import { REPLACEMENT_REFUSAL_WORDS, replacementPrice } from './rules.ts';
@@ -138,6 +141,12 @@ export async function getReplacement(
   if (row?.account_id !== account.id) throw new DomainError('REPLACEMENT_NOT_FOUND', 'Replacement not found');
   return row;
 }
+
+export const listReplacements = (
+  { db }: Pick<ReplacementDeps, 'db'>,
+  { account }: Principal,
+  query: ReplacementQuery,
+): Promise<Page<ReplacementView>> => listStored(db, account.id, query);
 
 function refused(refusal: ReplacementRefusal, row?: Pick<ReplacementRow, 'id' | 'failure'>): DomainError {
   const details = [refusal, ...(row?.failure ? [row.failure] : []), ...(row ? [row.id] : [])].join(', ');

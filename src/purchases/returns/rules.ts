@@ -40,6 +40,7 @@ export const REFUSAL_WORDS: Readonly<Record<ReturnRefusal, string>> = {
   CANCELLED: 'it is cancelled',
   HAS_TOP_UPS: 'it was topped up',
   PAYMENT_DISPUTED: 'a bank disputes its payment, or has taken it back',
+  TOO_OFTEN: 'it was refused 5 times within an hour: ask again later',
   SUPPLIER_REFUSED: 'the supplier does not take it back',
   REFUSED_BY_OPERATOR: 'we have refused it',
 };

@@ -4,11 +4,13 @@
  */
 import { sql, type Selectable } from 'kysely';
 import type { FailureReason } from '../../domain/refusals.ts';
-import type { PurchaseEvent, ReplacementRefusal } from '../../domain/states.ts';
+import type { Page, PageQuery } from '../../domain/page.ts';
+import type { PurchaseEvent, ReplacementRefusal, ReplacementState } from '../../domain/states.ts';
 import { cancelEsim } from '../../esims/store/esims.ts';
 import type { Opened } from '../../payments/opened.ts';
 import { lockPurchase } from '../../payments/store/lock-order.ts';
 import { callFunction } from '../../platform/database/functions.ts';
+import { readPage } from '../../platform/database/page.ts';
 import { inTransaction } from '../../platform/database/transactions.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { enqueueWebhook, subscribers, type PendingMessages } from '../../webhooks/store/messages.ts';
@@ -98,6 +100,32 @@ export async function insertReplacement(
 
 export const findReplacement = (db: WorldDb, id: string): Promise<ReplacementRow | undefined> =>
   db.selectFrom('replacements').selectAll().where('id', '=', id).executeTakeFirst();
+
+export interface ReplacementQuery extends PageQuery {
+  readonly state?: ReplacementState | undefined;
+  /** The old or the new eSIM. */
+  readonly esimId?: string | undefined;
+  /** Includes `from`, excludes `to`. */
+  readonly from?: Date | undefined;
+  readonly to?: Date | undefined;
+}
+
+/** Newest first. */
+export function listReplacements(
+  db: WorldDb,
+  accountId: string,
+  { state, esimId, from, to, ...page }: ReplacementQuery,
+): Promise<Page<ReplacementRow>> {
+  let matching = db.selectFrom('replacements').selectAll().where('account_id', '=', accountId);
+  if (state !== undefined) matching = matching.where('state', '=', state);
+  if (esimId !== undefined)
+    matching = matching.where((row) =>
+      row.or([row('esim_id', '=', esimId), row('new_esim_id', '=', esimId)]),
+    );
+  if (from !== undefined) matching = matching.where('created_at', '>=', from);
+  if (to !== undefined) matching = matching.where('created_at', '<', to);
+  return readPage(matching.orderBy('created_at', 'desc').orderBy('id', 'desc'), page);
+}
 
 /** Of a purchase: those in whose place its eSIM is, and in its place. */
 export async function findReplacementLinks(db: WorldDb, transactionId: string) {

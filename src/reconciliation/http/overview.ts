@@ -25,7 +25,9 @@ const overviewSchema = dataObject('Overview', {
     isCut: yesNo('There are more than 10,000, and no more were counted'),
     temporalAsked: yesNo('false: Temporal did not answer; `workflow-gone` items are missing'),
   }),
-  approvals: z.object(figure).describe('Actions and batch repairs that await a second person'),
+  approvals: z
+    .object(figure)
+    .describe('Actions, batch repairs and changes of wallets by hand that await a second person'),
   rates: z
     .object(figure)
     .nullable()
