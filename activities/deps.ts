@@ -43,6 +43,11 @@ export interface ActivityDeps {
   readonly refundTimings: RefundTimings;
   /** A supplier that does not say for so long will hardly answer soon: a person looks at it. */
   readonly returnReviewAfterMs: number;
+  /**
+   * Of replacements on one account within a day, by currency: what we pay above it, a person decides. A
+   * currency without one is not limited.
+   */
+  readonly replacementLimits: Readonly<Record<string, bigint>>;
   readonly unpaidLimits: UnpaidLimits;
   readonly priceLimits: PriceLimits;
   /** Applies the events left in the gateway's inbox; returns their number. */

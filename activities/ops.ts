@@ -27,8 +27,7 @@ import { type OpsActivities, RECONCILE_SCHEDULE } from '../workflows/contract.ts
 import { forgetSupplierEvents } from '../src/esims/store/supplier-events.ts';
 import { Unavailable } from '../src/domain/outcome.ts';
 import type { ActivityDeps } from './deps.ts';
-import { beginOverdueReplacements } from './purchases/follow-replacement.ts';
-import { beginOverdueReturns } from './purchases/follow-return.ts';
+import { beginOverdue } from './purchases/begin-overdue.ts';
 import { followLateMoney } from './payments/late-money.ts';
 import { refreshRates } from './catalogue/refresh-rates.ts';
 import { refreshEsims } from './esims/refresh-esims.ts';
@@ -60,7 +59,7 @@ export function createOpsActivities(
     refreshUsage: () => refreshEsims(deps),
     followLateMoney: () => followLateMoney(deps),
     applyInbox: async () =>
-      `${await deps.applyInbox()} gateway events applied, ${await wakeNeverOrdered(deps)} paid purchases woken, ${await beginOverdueReturns(deps)} returns and ${await beginOverdueReplacements(deps)} replacements begun again`,
+      `${await deps.applyInbox()} gateway events applied, ${await wakeNeverOrdered(deps)} paid purchases woken, ${await beginOverdue(deps, 'returns', deps.returnEngine)} returns and ${await beginOverdue(deps, 'replacements', deps.replacementEngine)} replacements begun again`,
     forgetOldKeys: () => deleteOldRows(deps),
   };
 }

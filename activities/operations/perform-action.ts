@@ -16,16 +16,16 @@ import {
 } from '../../src/operations/store/actions.ts';
 import type { Ended } from '../../src/operations/rules.ts';
 import type { ActionRow } from '../../src/operations/store/tables.ts';
-import { judgeReplacement } from '../../src/operations/store/replacement.ts';
+import { judgeOtherPackage } from '../../src/operations/store/other-package.ts';
 import { findDisputeReason } from '../../src/payments/store/payments.ts';
 import { refusedRowOf } from '../../src/platform/database/errors.ts';
 import { findPurchase, type PurchaseRow } from '../../src/purchases/store/reads.ts';
+import { findOpenReplacement } from '../../src/purchases/store/replacements.ts';
 import { messagesOf, newPendingMessages } from '../../src/webhooks/store/messages.ts';
 import type { PaymentCheckState, PerformedAction } from '../../workflows/contract.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { checkPayment } from '../payments/payments.ts';
 import { attemptDelivery } from '../purchases/delivery-attempt.ts';
-import { beginOverdueReplacements } from '../purchases/follow-replacement.ts';
 import { describeEnd, type Again, type Ended as DeliveryEnd } from '../purchases/settle.ts';
 import { withdraw } from '../purchases/withdraw.ts';
 import { checkSupplier } from './check-supplier.ts';
@@ -51,8 +51,7 @@ export async function performAction(deps: ActivityDeps, actionId: string): Promi
   };
   const decided = await askVendor(deps, row);
   const outcome = decided ? await close(decided) : await carryOut().catch(closeIfRefused);
-  // Its step is due at once, and no workflow may be there for it.
-  if (row.action === 'grant-replacement') await beginOverdueReplacements(deps);
+  if (row.action === 'grant-replacement') await beginGranted(deps, row);
   events.operatorActionEnded({
     actionId: actionId,
     transactionId: row.transaction_id,
@@ -60,6 +59,12 @@ export async function performAction(deps: ActivityDeps, actionId: string): Promi
     ...fieldsOf(outcome),
   });
   return messagesOf(pending);
+}
+
+/** Its step is due at once, and no workflow may be there for it. What is not begun here, the sweep begins. */
+async function beginGranted({ db, replacementEngine }: ActivityDeps, { transaction_id }: ActionRow) {
+  const open = await findOpenReplacement(db, transaction_id);
+  if (open) await replacementEngine.begin(open);
 }
 
 const fieldsOf = (ended: ActionOutcomeOnRecord) => ({
@@ -100,7 +105,7 @@ async function takeBack(
 ): Promise<Ended | undefined> {
   if (row.action === 'deliver-other') {
     // Nothing is cancelled for a package that cannot be delivered.
-    const judged = await judgeReplacement(deps.db, row, purchase);
+    const judged = await judgeOtherPackage(deps.db, row, purchase);
     if ('refusal' in judged) return judged;
   }
   const supplierConfirmedUndelivered = row.evidence !== null;

@@ -11,18 +11,16 @@ import {
   replacementPauseMs,
   REVIEW_PAUSE_MS,
 } from '../../src/purchases/replacements/rules.ts';
+import { markForReview, schedule } from '../../src/purchases/store/followed-rows.ts';
 import { findPurchase } from '../../src/purchases/store/reads.ts';
 import {
   beginOrdering,
   beginRevoke,
-  flagReplacement,
-  leaseOverdueReplacements,
   loadReplacement,
   openReplacement,
   recordReplaced,
   recordReplacementDelivered,
   refuseReplacement,
-  scheduleReplacement,
 } from '../../src/purchases/store/replacements.ts';
 import { SEND_WITHIN_MS } from '../../src/purchases/store/supplier-orders.ts';
 import { messagesOf, newPendingMessages, type PendingMessages } from '../../src/webhooks/store/messages.ts';
@@ -70,14 +68,13 @@ async function askSupplier(deps: ActivityDeps, row: Replacement): Promise<Follow
   const verdict = await readVerdict(deps, row);
   switch (verdict) {
     case 'replace':
-      await beginOrdering(db, row);
-      return 'next';
+      return begin(deps, row);
     case 'review':
-      return row.state === 'NEEDS_REVIEW' ? inReview(deps, row) : review(deps, row);
+      return inReview(deps, row, 'the supplier does not say that it was deleted');
     case 'unknown':
-      if (row.state === 'NEEDS_REVIEW') return inReview(deps, row);
-      if (row.ageMs >= deps.returnReviewAfterMs) return review(deps, row);
-      return wait(deps, row, 'for the supplier to say how the eSIM stands');
+      return row.state === 'NEEDS_REVIEW' || row.ageMs >= deps.returnReviewAfterMs
+        ? inReview(deps, row, 'the supplier does not answer')
+        : wait(deps, row, 'for the supplier to say how the eSIM stands');
     default:
       await refuseReplacement(db, row, verdict);
       return 'next';
@@ -91,19 +88,32 @@ async function readVerdict({ supplier }: ActivityDeps, row: Replacement) {
   return isKnown ? judgeReplaceable(answer.value.profile) : 'unknown';
 }
 
-async function review(deps: ActivityDeps, row: Replacement): Promise<FollowStep> {
-  await flag(deps, row);
-  return inReview(deps, row);
+async function begin(deps: ActivityDeps, row: Replacement): Promise<FollowStep | 'next'> {
+  const mostMinor = deps.replacementLimits[row.currency];
+  const begun = await beginOrdering(deps.db, row, { by: 'supplier', mostMinor });
+  switch (begun) {
+    case 'BEGUN':
+    case 'ENDED':
+      return 'next';
+    case 'TOP_UP_OPEN':
+      return wait(deps, row, 'for a top-up of it to end');
+    case 'BEYOND_LIMIT':
+      return inReview(deps, row, 'we would pay more on this account today than without a person');
+    default:
+      await refuseReplacement(deps.db, row, begun);
+      return 'next';
+  }
 }
 
 /** This run ends. The sweep begins another when it is due, or when a person has granted it. */
-async function inReview({ db }: ActivityDeps, { id }: Replacement): Promise<FollowStep> {
-  await scheduleReplacement(db, id, REVIEW_PAUSE_MS);
-  return { line: 'Waiting for a person: the supplier does not say that it was deleted.', waitMs: null };
+async function inReview(deps: ActivityDeps, row: Replacement, why: string): Promise<FollowStep> {
+  await flag(deps, row);
+  await schedule(deps.db, 'replacements', row.id, REVIEW_PAUSE_MS);
+  return { line: `Waiting for a person: ${why}.`, waitMs: null };
 }
 
 async function flag({ db, events }: ActivityDeps, row: Replacement): Promise<void> {
-  if (!(await flagReplacement(db, row))) return;
+  if (!(await markForReview(db, 'replacements', row))) return;
   events.purchaseNeedsAttention({ transactionId: row.transaction_id, reason: 'REPLACEMENT_NEEDS_REVIEW' });
 }
 
@@ -114,9 +124,17 @@ async function order(
   pending: PendingMessages,
 ): Promise<FollowStep | 'next'> {
   const { db, clock, purchaseTimings: timings } = deps;
-  const { input, opened } = await openReplacement(db, row, { timings, now: clock.now() }, pending);
+  const { new_transaction_id: transactionId } = row;
+  const onNotRecorded = (detail: string) =>
+    deps.events.rowRefused({ step: 'openPurchase', transactionId, detail });
+  const options = { timings, now: clock.now(), onNotRecorded };
+  const { input, opened } = await openReplacement(db, row, options, pending);
+  if (opened.stage === 'failed') {
+    await refuseReplacement(db, row, 'PURCHASE_FAILED', opened.refusal.reason);
+    return 'next';
+  }
   if (opened.stage === 'paid') await runPurchase(deps, input);
-  const bought = await findPurchase(db, row.new_transaction_id);
+  const bought = await findPurchase(db, transactionId);
   switch (bought?.purchase.status) {
     case 'SUCCESS':
       await recordReplacementDelivered(db, row);
@@ -167,18 +185,6 @@ async function lookAtRetiring(deps: ActivityDeps, row: Replacement): Promise<Fol
 
 async function wait({ db }: ActivityDeps, { id, ageMs }: Replacement, why: string): Promise<FollowStep> {
   const waitMs = replacementPauseMs(ageMs);
-  await scheduleReplacement(db, id, waitMs);
+  await schedule(db, 'replacements', id, waitMs);
   return { line: `Waiting ${why}.`, waitMs };
-}
-
-/** Replacements whose workflow is gone are begun again once their check is overdue for so long. */
-const OVERDUE_MS = 60_000;
-/** A few dozen starts a second; the next sweep takes the rest. */
-const MAX_BEGUN_PER_SWEEP = 100;
-
-/** Most runs find none: one statement each. */
-export async function beginOverdueReplacements({ db, replacementEngine }: ActivityDeps): Promise<number> {
-  const overdue = await leaseOverdueReplacements(db, { forMs: OVERDUE_MS, limit: MAX_BEGUN_PER_SWEEP });
-  for (const row of overdue) await replacementEngine.begin(row);
-  return overdue.length;
 }

@@ -6,14 +6,12 @@
 import type { ReturnRefusal } from '../../src/domain/states.ts';
 import { createFence } from '../../src/platform/fence.ts';
 import { judgeProfile, returnPauseMs } from '../../src/purchases/returns/rules.ts';
+import { markForReview, schedule } from '../../src/purchases/store/followed-rows.ts';
 import {
   beginCancelReturn,
-  leaseOverdueReturns,
   loadReturn,
-  markForReview,
   recordReturned,
   refuseReturn,
-  scheduleReturn,
 } from '../../src/purchases/store/returns.ts';
 import { SEND_WITHIN_MS } from '../../src/purchases/store/supplier-orders.ts';
 import { messagesOf, newPendingMessages } from '../../src/webhooks/store/messages.ts';
@@ -103,23 +101,11 @@ async function wait(
   why: string,
 ): Promise<FollowStep> {
   const isInReview = open.state === 'NEEDS_REVIEW' || open.ageMs >= returnReviewAfterMs;
-  if (isInReview && (await markForReview(db, open)))
+  if (isInReview && (await markForReview(db, 'returns', open)))
     events.purchaseNeedsAttention({ transactionId: open.transaction_id, reason: 'RETURN_NEEDS_REVIEW' });
   const waitMs = returnPauseMs(open.ageMs, isInReview);
-  await scheduleReturn(db, open.id, waitMs);
+  await schedule(db, 'returns', open.id, waitMs);
   return { line: `Waiting ${why}.`, waitMs };
-}
-
-/** Returns whose workflow is gone are begun again once their check is overdue for so long. */
-const OVERDUE_MS = 60_000;
-/** A few dozen starts a second; the next sweep takes the rest. */
-const MAX_BEGUN_PER_SWEEP = 100;
-
-/** Most runs find none: one statement each. */
-export async function beginOverdueReturns({ db, returnEngine }: ActivityDeps): Promise<number> {
-  const overdue = await leaseOverdueReturns(db, { forMs: OVERDUE_MS, limit: MAX_BEGUN_PER_SWEEP });
-  for (const row of overdue) await returnEngine.begin(row);
-  return overdue.length;
 }
 
 const unknown = (why: string): Heard => ({ state: 'unknown', why });

@@ -35,7 +35,7 @@ import {
 } from './store/actions.ts';
 import { countSettledBefore } from './store/dispute-settlement.ts';
 import type { RepairAuthor } from './store/events-and-messages.ts';
-import { countReplacedBefore } from './store/replacement.ts';
+import { countOtherPackagesBefore } from './store/other-package.ts';
 import { findActionSubject, payingPayment, type ActionSubject } from './store/subject.ts';
 import type { ActionRow } from './store/tables.ts';
 
@@ -178,7 +178,7 @@ const STATE_TAGS: Partial<Record<OperatorAction, (db: WorldDb, request: ActionIn
   },
   /** The supplier will not deliver the last replacement either. */
   'deliver-other': async (db, { transactionId }) => {
-    const before = await countReplacedBefore(db, transactionId);
+    const before = await countOtherPackagesBefore(db, transactionId);
     return before === 0 ? '' : `replaced ${before}`;
   },
   /** A payment was found open after the purchase was cancelled. */

@@ -168,7 +168,8 @@ const RULES: Record<OperatorAction, ActionRule> = {
   'credit-wallet': { refusal: creditRefusal, amount: creditAmount },
   cancel: {
     refusal: (facts) => fitsIf(facts.status !== 'FAILED' || facts.isLeftOpen || facts.holdsMoney),
-    amount: (facts, money, asked) => (facts.holdsMoney ? whole(money.price, asked) : movesNone()),
+    amount: (facts, money, asked) =>
+      facts.holdsMoney && money.price.amountMinor > 0n ? whole(money.price, asked) : movesNone(),
   },
   'grant-return': {
     refusal: ({ inReview, hasDispute }) => fitsIf(inReview != null && !hasDispute),

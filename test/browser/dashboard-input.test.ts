@@ -365,7 +365,7 @@ describe('an endpoint', () => {
     const url = `${inbox.url}/samples`;
     await owner.ask('POST', '/api/webhooks/endpoints', { body: { url, events: ['esim.purchased'] } });
     const page = await openAs(owner, `${placeOf(owner)}/developers/webhooks`);
-    await page.getByText('No messages.').waitFor();
+    await page.getByText('No messages yet. The next event is listed here.').waitFor();
     await page.getByRole('combobox', { name: 'Sample of' }).click();
     await page.getByRole('option', { name: 'esim.expired' }).click();
     await page.getByRole('button', { name: 'Send a sample' }).click();

@@ -98,7 +98,7 @@ const WORLD = [
   'refunds: INSERT, SELECT, UPDATE',
   'refused_transaction_ids: DELETE, INSERT, SELECT',
   'regions: INSERT, SELECT, UPDATE',
-  'replacements: INSERT, SELECT, UPDATE(closed_at delivered_at failure next_check_at refusal revoke_attempts revoke_send_before state)',
+  'replacements: INSERT, SELECT, UPDATE(closed_at delivered_at failure next_check_at refusal revoke_attempts state)',
   'retired_transaction_ids: INSERT, SELECT',
   'return_hosts: DELETE, INSERT, SELECT, UPDATE',
   'returns: INSERT, SELECT, UPDATE(amount_minor cancel_attempts cancel_send_before cancel_settles_after cancelled_at closed_at next_check_at refund_key refunded_to refusal state)',

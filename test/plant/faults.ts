@@ -244,7 +244,7 @@ export const FAULTS: readonly Fault[] = [
     ],
   }),
   ...faultsIn(
-    'src/operations/store/replacement.ts',
+    'src/operations/store/other-package.ts',
     'test/sequences/16-deliver-other-after-a-week.workflow.test.ts',
     {
       'the cost of a replacement is not read again when it is ordered': [

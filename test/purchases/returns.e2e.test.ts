@@ -1,5 +1,6 @@
 // Returns of unused eSIMs through the whole service: the supplier decides, and the money follows.
 import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { newBuyer, timelineOf, type Buyer } from '../support/people/buyer.ts';
 import { until } from '../support/time/until.ts';
@@ -85,18 +86,16 @@ describe('a return', () => {
     const buyer = await newBuyer(stack);
     const { esimId } = await boughtBy(buyer);
     await install(buyer, esimId);
-    const words = [];
-    for (let asked = 0; asked < 6; asked++) {
-      const { body } = await giveBack(buyer, esimId);
-      words.push(body.error.details.split(', ')[0]);
-    }
+    // Those of more than an hour ago do not count.
+    const ask = async () => (await giveBack(buyer, esimId)).body.error.details.split(', ')[0];
+    const words = [await ask()];
+    await sql`insert into returns
+      select * from jsonb_populate_recordset(null::returns, (
+        select jsonb_agg(to_jsonb(returns) || jsonb_build_object('id', 'return-' || repeat(n::text, 32),
+                 'created_at', clock_timestamp() - interval '61 minutes'))
+          from returns, generate_series(1, 5) n where esim_id = ${esimId}))`.execute(stack.owner);
+    for (let asked = 1; asked < 6; asked++) words.push(await ask());
     expect(words).toEqual([...Array.from({ length: 5 }, () => 'NOT_UNUSED'), 'TOO_OFTEN']);
-    await stack.owner
-      .updateTable('returns')
-      .set({ created_at: new Date(Date.now() - 61 * 60_000) })
-      .where('esim_id', '=', esimId)
-      .execute();
-    expect((await giveBack(buyer, esimId)).body.error.details).toMatch(/^NOT_UNUSED/);
   });
 
   it('is paid once, whoever asks again', async () => {

@@ -63,3 +63,10 @@ it('the agent skill is called as its folder, says when to use it, and is short',
   expect(text).toMatch(/^---\nname: simway\ndescription: .{50,1024}\n---\n/);
   expect(text.trimEnd().split('\n').length).toBeLessThanOrEqual(80);
 });
+
+// Pages that are run within one second would otherwise take each other's purchase for theirs.
+it('no two guides use one idempotency key', () => {
+  const keys = PAGES.flatMap((page) => found(textOf(page), /Idempotency-Key: ([^"$]*)\$RUN/g));
+  expect(keys.length).toBeGreaterThan(10);
+  expect(keys.filter((key, at) => keys.indexOf(key) !== at)).toEqual([]);
+});

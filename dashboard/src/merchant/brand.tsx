@@ -11,6 +11,7 @@ import {
   Stack,
   Switch,
   Text,
+  Textarea,
   TextInput,
 } from '@mantine/core';
 import { useForm } from '@mantine/form';
@@ -119,10 +120,11 @@ function Look({ brand }: { readonly brand: Brand }) {
             />
             {values.autoTopUp.isOn && (
               <>
-                <TextInput
+                <Textarea
                   label="What a traveller pays"
                   description="In your words. The price that your wallet pays is never shown"
                   placeholder="€4.50 for each top-up, charged to your card"
+                  autosize
                   required
                   maxLength={120}
                   {...form.getInputProps('autoTopUp.priceText')}

@@ -38,16 +38,15 @@ export function KeysPage() {
     <Page
       title="API keys"
       about={`For your servers, in the ${environment} environment. A key is shown once.`}
-      // An empty list has the button itself.
-      extra={query.data && query.data.items.length > 0 && <CreateKey onMade={setMade} />}
+      // Here and not in the empty list, which goes away under its dialog once there is a key.
+      extra={<CreateKey onMade={setMade} />}
     >
       {made && <ShownOnce made={made} onClose={() => setMade(undefined)} />}
       <WholeRows
         label="API keys"
         query={query}
         keyOf={({ keyId }) => keyId}
-        empty="No keys yet. Your servers buy and read with a key."
-        emptyAction={<CreateKey onMade={setMade} />}
+        empty="No keys yet. Create one: your servers buy and read with it."
         columns={{
           Key: ({ key, name, ...ended }) => (
             <>

@@ -28,6 +28,8 @@ const REFUSALS: Readonly<Record<NonNullable<Terms['refusal']>, string>> = {
   EXPIRED: 'It has expired',
   CANCELLED: 'It is cancelled',
   PAYMENT_DISPUTED: 'A bank disputes its payment, or has taken it back',
+  REFUNDED: 'Its price was given back',
+  TOP_UP_OPEN: 'A top-up of it is open: ask again once that has ended',
   TOO_OFTEN: 'It was refused 5 times within an hour: ask again later',
   PURCHASE_FAILED: 'The new eSIM could not be bought',
   REFUSED_BY_OPERATOR: 'We have refused it',

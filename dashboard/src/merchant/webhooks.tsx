@@ -54,8 +54,8 @@ export function WebhooksPage() {
     <Page
       title="Webhooks"
       about="We send events to your server."
-      // An empty list has the button itself.
-      extra={query.data && query.data.items.length > 0 && <AddEndpoint onMade={setSecret} />}
+      // Here and not in the empty list, which goes away under its dialog once there is an endpoint.
+      extra={<AddEndpoint onMade={setSecret} />}
     >
       {secret !== undefined && (
         <Section title="The endpoint’s secret. It is shown once">
@@ -65,8 +65,8 @@ export function WebhooksPage() {
       <QuerySection title="Endpoints" query={query}>
         {({ items }) =>
           items.length === 0 ? (
-            <Empty action={<AddEndpoint onMade={setSecret} />}>
-              No endpoints yet. Your server learns from them what becomes of purchases and eSIMs.
+            <Empty>
+              No endpoints yet. Add one: your server then learns what becomes of purchases and eSIMs.
             </Empty>
           ) : (
             <Stack>

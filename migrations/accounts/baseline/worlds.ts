@@ -1,5 +1,7 @@
 /** What an environment's role may know of the accounts. */
 import { sql } from 'kysely';
+import { MEMBER_ROLES, memberMay } from '../../../src/domain/member-roles.ts';
+import { membersOf } from '../../one-of.ts';
 
 /** Roles of the environments are made with their schemas, which come later in a first run. */
 export const roleOf = (role: 'simway_test' | 'simway_live') => sql`
@@ -58,9 +60,21 @@ const mailTurns = () => sql`
       select exists (select from operators join users on users.id = operators.user_id
         where users.email = address and disabled_at is null)
     $$;
+  -- Whether what was asked for earlier may be paid from the wallet now: by its key, or by the member who asked.
+  create function may_still_buy(account text, key_id text, maker text) returns boolean
+    language sql stable security definer set search_path = accounts as $$
+      select exists (select from accounts where id = account and disabled_at is null) and case
+        when may_still_buy.key_id is null then exists (
+          select from members join users on users.id = members.user_id
+           where members.account_id = account and users.email = maker
+             and members.role in (${membersOf(MEMBER_ROLES.filter((role) => memberMay(role, 'purchase')))}))
+        else exists (
+          select from api_keys where id = may_still_buy.key_id and account_id = account and revoked_at is null
+             and coalesce(expires_at > now(), true) and 'purchase' = any(scopes)) end
+    $$;
   revoke execute on function take_mail_turn, give_mail_turn_back, is_mail_stopped, is_members_address,
-    is_active_operator from public;
+    is_active_operator, may_still_buy from public;
   grant execute on function take_mail_turn, give_mail_turn_back, is_mail_stopped, is_members_address,
-    is_active_operator
+    is_active_operator, may_still_buy
     to simway_accounts, simway_test, simway_live;
 `;

@@ -229,10 +229,9 @@ const opening = ({ ownPath }: World) => sql`
     idempotency_path text, fingerprint text, follows text, unpaid_limits jsonb, unless_low boolean,
     out is_opened boolean, out threshold_minor bigint, out left_minor bigint, out subscribers text[],
     out breach jsonb, out reference_used_by text, out at timestamptz, out is_unavailable boolean,
-    out is_beyond_mandate boolean)
+    out is_beyond_mandate boolean, out is_being_replaced boolean)
   language plpgsql ${ownPath} as $$
-    declare
-      judged record;
+    declare judged record;
     begin
       at := now();
       if terms.is_reference_unique then
@@ -242,11 +241,12 @@ const opening = ({ ownPath }: World) => sql`
         is_opened := false;
         return;
       end if;
+      is_being_replaced := terms.package_type = 'TOPUP' and is_being_replaced(terms.esim_id);
       select * into judged
         from may_sell(terms.account_id, terms.package_code, terms.supplier, terms.cost_usd_e4, terms.payment_method);
       is_unavailable := not judged.is_sellable;
       is_beyond_mandate := terms.mandate_id is not null and not mandate_allows(terms);
-      if is_unavailable or is_beyond_mandate then
+      if is_being_replaced or is_unavailable or is_beyond_mandate then
         is_opened := false;
         return;
       end if;

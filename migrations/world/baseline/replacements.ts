@@ -12,7 +12,9 @@ import type { World } from './world.ts';
 export const replacements = (world: World) => sql`
   ${rows(world)}
   ${guards()}
+  ${judging(world)}
   ${requesting(world)}
+  ${ordering(world)}
 `;
 
 const rows = ({ role }: World) => sql`
@@ -41,9 +43,8 @@ const rows = ({ role }: World) => sql`
     key_id text,
     request_id text not null,
     in_flight_grace_ms integer not null,
-    -- Of the old eSIM. A revocation is not sent after revoke_send_before.
+    -- Of the old eSIM.
     revoke_attempts integer not null default 0,
-    revoke_send_before timestamptz,
     delivered_at timestamptz,
     next_check_at timestamptz not null default clock_timestamp() + interval '30 s',
     created_at timestamptz not null default clock_timestamp(),
@@ -63,7 +64,7 @@ const rows = ({ role }: World) => sql`
   create index replacements_by_purchase on replacements (transaction_id);
   create index replacements_due on replacements (next_check_at) where closed_at is null;
 
-  grant insert, update (state, refusal, failure, revoke_attempts, revoke_send_before, delivered_at, next_check_at,
+  grant insert, update (state, refusal, failure, revoke_attempts, delivered_at, next_check_at,
     closed_at) on replacements to ${role};
 `;
 
@@ -80,11 +81,92 @@ const guards = () => sql`
     for each row execute function replacement_ends_once();
 `;
 
-const requesting = ({ ownPath }: World) => sql`
+const ordering = ({ ownPath }: World) => sql`
+  -- Whether the new eSIM is being bought, or was. Until the end of the transaction, none begins: the later of
+  -- a top-up and a replacement sees the other.
+  create function is_being_replaced(esim text) returns boolean language plpgsql volatile ${ownPath} as $$
+    begin
+      perform from esims where id = esim for share;
+      return exists (select from replacements
+        where esim_id = esim and state in ('ORDERING', 'RETIRING', 'REPLACED'));
+    end $$;
+
+  -- Lets the new eSIM be ordered. BEGUN; ENDED: it had ended or begun; TOP_UP_OPEN: a top-up has to end first.
+  -- BEYOND_LIMIT: without a person, we would pay more than most_minor on this account within a day. Otherwise
+  -- why it is refused. The caller has locked the purchase.
+  create function begin_ordering(replacement_id text, by_operator boolean, most_minor bigint) returns text
+  language plpgsql ${ownPath} as $$
+    declare
+      one replacements;
+      refusal text;
+      ours_minor bigint;
+    begin
+      select * into one from replacements
+       where id = replacement_id and state in ('PENDING', 'NEEDS_REVIEW') for no key update;
+      if not found then
+        return 'ENDED';
+      end if;
+      perform from esims where id = one.esim_id for no key update;
+      refusal := replacement_money_refusal(one.esim_id, one.first_esim_id);
+      if refusal is null and not accounts.may_still_buy(one.account_id, one.key_id, one.requested_by) then
+        refusal := 'NOT_ALLOWED';
+      end if;
+      if refusal is null and has_open_top_up(one.esim_id) then
+        refusal := 'TOP_UP_OPEN';
+      end if;
+      if refusal is not null then
+        return refusal;
+      end if;
+      ours_minor := one.full_price_minor - one.price_minor;
+      if not by_operator and ours_minor > 0 and most_minor is not null then
+        perform pg_advisory_xact_lock(
+          hashtextextended(current_schema() || ' replacements of ' || one.account_id, 0));
+        if ours_minor + (select coalesce(sum(full_price_minor - price_minor), 0) from replacements
+                          where account_id = one.account_id and currency = one.currency
+                            and state in ('ORDERING', 'RETIRING', 'REPLACED')
+                            and created_at > clock_timestamp() - interval '1 day') > most_minor then
+          return 'BEYOND_LIMIT';
+        end if;
+      end if;
+      update replacements
+         set state = 'ORDERING', next_check_at = case when by_operator then '-infinity' else next_check_at end
+       where id = one.id;
+      return 'BEGUN';
+    end $$;
+`;
+
+const judging = ({ ownPath }: World) => sql`
   -- The eSIM that was bought, whose place this one has.
   create function first_esim(esim_id text) returns text language sql stable ${ownPath} as $$
     select coalesce((select first_esim_id from replacements where new_esim_id = first_esim.esim_id),
                     first_esim.esim_id)
+  $$;
+
+  -- Why nothing more is bought for what was paid at first; null: it is still ours. A lost dispute in another
+  -- currency leaves the revenue whole, so the payment is asked as well.
+  create function replacement_money_refusal(esim_id text, first text) returns text
+  language plpgsql stable ${ownPath} as $$
+    #variable_conflict use_column
+    declare
+      bought esims;
+    begin
+      select * into bought from esims where id = first;
+      return case
+        when exists (select from esims e join purchases p on p.transaction_id = e.transaction_id
+                      where e.id in (replacement_money_refusal.esim_id, first) and is_contested(p.attention_reason))
+          or is_taken_back(bought.transaction_id)
+          then 'PAYMENT_DISPUTED'
+        when coalesce((select sum(amount_minor) from ledger_transactions t
+                         join ledger_entries on ledger_transaction_id = t.id
+                        where t.transaction_id = bought.transaction_id
+                          and ledger_account_id = 'revenue:' || bought.currency), 0) <= 0
+          then 'REFUNDED'
+      end;
+    end $$;
+
+  create function has_open_top_up(esim_id text) returns boolean language sql stable ${ownPath} as $$
+    select exists (select from purchases where purchases.esim_id = has_open_top_up.esim_id
+                      and package_type = 'TOPUP' and status in ('PENDING', 'PROCESSING'))
   $$;
 
   -- Why an eSIM cannot be replaced now, by our rows; null: the supplier is to be asked.
@@ -105,9 +187,9 @@ const requesting = ({ ownPath }: World) => sql`
         when esim.status in ('CANCELLED', 'EXPIRED') then esim.status
         -- Of other packages the allowance is that of a day.
         when esim.data_type = 1 and esim.order_usage_bytes >= esim.total_volume_bytes then 'USED_UP'
-        when exists (select from esims e join purchases p on p.transaction_id = e.transaction_id
-                      where e.id in (esim.id, first) and is_contested(p.attention_reason))
-          then 'PAYMENT_DISPUTED'
+        when replacement_money_refusal(esim.id, first) is not null
+          then replacement_money_refusal(esim.id, first)
+        when has_open_top_up(esim.id) then 'TOP_UP_OPEN'
         when purchase.closed_at + window_days * interval '1 day' < clock_timestamp() then 'WINDOW_OVER'
         when (select count(*) from replacements where first_esim_id = first and state <> 'REFUSED') >= max_count
           then 'TOO_MANY'
@@ -117,6 +199,9 @@ const requesting = ({ ownPath }: World) => sql`
       end;
     end $$;
 
+`;
+
+const requesting = ({ ownPath }: World) => sql`
   -- Writes a replacement before the supplier is asked. refusal: it was not written.
   create function request_replacement(replacement_id text, account_id text, esim_id text, window_days integer,
     max_count integer, price_minor bigint, new_transaction_id text, new_esim_id text, reason text,

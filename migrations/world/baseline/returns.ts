@@ -80,6 +80,12 @@ const guards = () => sql`
 export const MAX_REFUSED_AN_HOUR = sql.lit(5);
 
 const requesting = ({ ownPath }: World) => sql`
+  -- A bank or the gateway has taken all that was paid for it.
+  create function is_taken_back(transaction text) returns boolean language sql stable ${ownPath} as $$
+    select exists (select from payments
+                    where transaction_id = transaction and reversed_minor > 0 and used_minor = 0)
+  $$;
+
   -- Why an eSIM cannot be returned now, by our rows; null: the supplier is to be asked. Only an eSIM in use is
   -- topped up, and none of these is: HAS_TOP_UPS is for what the supplier takes back.
   create function return_refusal(esim esims, window_days integer) returns text
@@ -99,9 +105,7 @@ const requesting = ({ ownPath }: World) => sql`
         when esim.status <> 'CREATED' then 'NOT_UNUSED'
         when exists (select from purchases where esim_id = esim.id and package_type = 'TOPUP' and status <> 'FAILED')
           then 'HAS_TOP_UPS'
-        when is_contested(purchase.attention_reason) or exists (
-          select from payments where transaction_id = esim.transaction_id and reversed_minor > 0 and used_minor = 0)
-          then 'PAYMENT_DISPUTED'
+        when is_contested(purchase.attention_reason) or is_taken_back(esim.transaction_id) then 'PAYMENT_DISPUTED'
         when purchase.closed_at + window_days * interval '1 day' < clock_timestamp() then 'WINDOW_OVER'
         -- Each costs a look at the supplier.
         when (select count(*) from returns where esim_id = esim.id and state = 'REFUSED'

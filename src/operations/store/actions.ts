@@ -33,7 +33,7 @@ import {
   type ActionRequest,
 } from '../rules.ts';
 import { EFFECTS } from './effects.ts';
-import { findReplacement } from './replacement.ts';
+import { findOtherPackage } from './other-package.ts';
 import { checkLimits, type Judging } from './second-person.ts';
 import { findActionSubject, moneyOf, type ActionSubject } from './subject.ts';
 import type { ActionRow, OperatorActionsTable } from './tables.ts';
@@ -183,7 +183,7 @@ async function judge(
   const { amount } = allowed;
   const fields = { amount_minor: amount?.amountMinor ?? null, currency: amount?.currency ?? null };
   if (request.action !== 'deliver-other') return { outcome: 'fits', subject, amount, fields };
-  const other = await findReplacement(trx, subject, request.packageCode);
+  const other = await findOtherPackage(trx, subject, request.packageCode);
   if ('refusal' in other) return other;
   return { outcome: 'fits', subject, amount, fields: { ...fields, package_code: other.packageCode } };
 }

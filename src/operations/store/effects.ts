@@ -39,8 +39,8 @@ import { recordReturned, refuseReturn } from '../../purchases/store/returns.ts';
 import { newPendingMessages, subscribers } from '../../webhooks/store/messages.ts';
 import type { Ended } from '../rules.ts';
 import { settleDispute, setAttention, ensureAccount, formatMoney } from './dispute-settlement.ts';
-import { grantReplacement, refuseReplacementByHand } from './esim-replacement.ts';
-import { replacePackage } from './replacement.ts';
+import { grantReplacement, refuseReplacementByHand } from './replacement.ts';
+import { orderOtherPackage } from './other-package.ts';
 import { GOODWILL, payingPayment, type ActionSubject, type ActionEffect } from './subject.ts';
 import type { ActionRow } from './tables.ts';
 
@@ -51,7 +51,7 @@ export const EFFECTS: Record<OperatorAction, ActionEffect> = {
   'check-gateway': asked,
   'check-supplier': asked,
   'retry-delivery': settleDelivered,
-  'deliver-other': replacePackage,
+  'deliver-other': orderOtherPackage,
   'mark-paid': markPaidByHand,
   'refund-to-source': refundToSource,
   'credit-wallet': creditWallet,

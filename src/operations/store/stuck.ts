@@ -1,7 +1,7 @@
 /** Overdue rows, of one moment. Every branch reads an index of what is open, flagged or unapplied. */
 import { sql, type RawBuilder } from 'kysely';
 import { LIST_WINDOW_MS } from '../../payments/monitor-rules.ts';
-import { DISPUTE_REASONS } from '../../domain/states.ts';
+import { DISPUTE_REASONS, type AttentionReason } from '../../domain/states.ts';
 import { UNMATCHED_EVENT } from '../../payments/store/gateway-events.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import type { StuckLimits } from '../stuck-rules.ts';
@@ -223,6 +223,24 @@ const unfinishedActions: Branch = (query) => sql<StuckRow>`
     from operator_actions
    where status in ('BEGUN', 'APPROVED') and created_at < ${ago(query, 'finishActionMs')}`;
 
+/** Open for long, and its step has not asked for a person: it fails, or no worker serves its supplier. */
+const notFollowed =
+  (table: 'returns' | 'replacements', reason: AttentionReason, isOpen: RawBuilder<unknown>): Branch =>
+  (query) => sql<StuckRow>`
+    select 'purchase', transaction_id, ${sql.lit(reason)}, one.created_at, one.price_minor, one.currency
+      from ${sql.table(table)} one join purchases using (transaction_id)
+     where ${isOpen} and one.created_at < ${ago(query, 'deliverMs')}
+       and attention_reason is distinct from ${sql.lit(reason)}`;
+
+const notReturned = notFollowed('returns', 'RETURN_NEEDS_REVIEW', sql`state in ('PENDING', 'NEEDS_REVIEW')`);
+/** While the new eSIM is ordered, its own purchase is listed. */
+const notReplaced = notFollowed(
+  'replacements',
+  'REPLACEMENT_NEEDS_REVIEW',
+  sql`one.closed_at is null and not exists (
+    select from purchases new where new.transaction_id = new_transaction_id and new.status = 'PROCESSING')`,
+);
+
 const BRANCHES: readonly Branch[] = [
   flagged('purchases', 'price_minor'),
   flagged('fundings', 'amount_minor'),
@@ -240,4 +258,6 @@ const BRANCHES: readonly Branch[] = [
   messages,
   approvals,
   unfinishedActions,
+  notReturned,
+  notReplaced,
 ];

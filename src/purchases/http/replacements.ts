@@ -63,9 +63,9 @@ const replacementItem = namedObject('Replacement', {
   failure: text('Why the purchase of the new eSIM failed; null otherwise').nullable(),
   replacedBy: anEsim.nullable().describe('The new eSIM; null until it is delivered'),
   newTransactionId: text(
-    'Of the purchase of the new eSIM, once that is begun',
+    'Of the purchase of the new eSIM; null until that is begun',
     'txn-1d4f7a0c3b6e4d9fa2c5e8b1d4f7a0c3',
-  ),
+  ).nullable(),
   fullPrice: money('What was paid at first'),
   price: money('What you pay for the new eSIM'),
   currency: z.enum(ACCOUNT_CURRENCIES),
@@ -89,9 +89,13 @@ const termsSchema = dataObject('ReplacementTerms', {
   currency: z.enum(ACCOUNT_CURRENCIES),
 });
 
+const isOrdered = ({ state, refusal }: ReplacementView): boolean =>
+  refusal === 'PURCHASE_FAILED' || ['ORDERING', 'RETIRING', 'REPLACED'].includes(state);
+
 const presentReplacement = (row: ReplacementView) => ({
   ...fromRow(row),
   replacementId: row.id,
+  newTransactionId: isOrdered(row) ? row.new_transaction_id : null,
   replacedBy: row.delivered_at === null ? null : row.new_esim_id,
 });
 

@@ -53,10 +53,13 @@ export async function requestReplacement(
 ): Promise<ReplacementView> {
   await requireOwnEsim(deps, principal, esimId);
   const { account, maker, keyId } = principal;
-  const policy = await findReplacementPolicy(deps.db, account.id, deps.settings.replacements);
-  if (!policy.isAllowed) throw refused('NOT_ALLOWED');
   const replacementId = await writeOnce(deps, principal, idempotency, {
-    write: async (db) => {
+    prepare: async () => {
+      const policy = await findReplacementPolicy(deps.db, account.id, deps.settings.replacements);
+      if (!policy.isAllowed) throw refused('NOT_ALLOWED');
+      return policy;
+    },
+    write: async (db, policy) => {
       const id = makeId('replacement', randomBytes(16).toString('hex'));
       const { fullPriceMinor } = await findReplacementTerms(db, esimId, policy);
       const refusal = await insertReplacement(db, {
@@ -118,7 +121,7 @@ export async function getReplacementTerms(
   const found = await findReplacementTerms(deps.db, esimId, policy);
   const isUnused =
     esim.status === 'CREATED' && esim.eid === '' && ['', 'RELEASED'].includes(esim.smdp_status);
-  const refusal = found.refusal ?? (!policy.isAllowed ? 'NOT_ALLOWED' : isUnused ? 'UNUSED' : null);
+  const refusal = policy.isAllowed ? (found.refusal ?? (isUnused ? 'UNUSED' : null)) : 'NOT_ALLOWED';
   return {
     esimId,
     isReplaceable: refusal === null,

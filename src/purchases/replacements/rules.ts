@@ -37,6 +37,8 @@ export const REPLACEMENT_REFUSAL_WORDS: Readonly<Record<ReplacementRefusal, stri
   EXPIRED: 'it has expired',
   CANCELLED: 'it is cancelled',
   PAYMENT_DISPUTED: 'a bank disputes its payment, or has taken it back',
+  REFUNDED: 'its price was given back',
+  TOP_UP_OPEN: 'a top-up of it is open: ask again once that has ended',
   TOO_OFTEN: 'it was refused 5 times within an hour: ask again later',
   PURCHASE_FAILED: 'the new eSIM could not be bought',
   REFUSED_BY_OPERATOR: 'we have refused it',

@@ -149,7 +149,7 @@ export async function getReturnTerms(
   const esim = await requireOwnEsim(deps, principal, esimId);
   const policy = await findPolicy(deps.db, principal.account.id, deps.settings.returns);
   const found = await findRefusal(deps.db, esimId, policy);
-  const refusal = policy.isAllowed ? found.refusal : (found.refusal ?? 'NOT_ALLOWED');
+  const refusal = policy.isAllowed ? found.refusal : 'NOT_ALLOWED';
   const bought = await findPurchase(deps.db, esim.transaction_id);
   const feeMinor = returnFee(esim.price_minor, policy.feeBps);
   return {

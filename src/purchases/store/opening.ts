@@ -91,7 +91,8 @@ async function openOrRefuse(
     const taken = written && referenceTaken(written.reference_used_by);
     const short = written?.is_unavailable ? UNAVAILABLE : undefined;
     const over = written?.is_beyond_mandate ? BEYOND_MANDATE : undefined;
-    const why = refusal ?? unusable ?? taken ?? short ?? over ?? beyond ?? (await lacking());
+    const ending = written?.is_being_replaced ? BEING_REPLACED : undefined;
+    const why = refusal ?? unusable ?? taken ?? ending ?? short ?? over ?? beyond ?? (await lacking());
     return refuse(trx, input, options, why, pending);
   });
 }
@@ -99,6 +100,11 @@ async function openOrRefuse(
 const UNAVAILABLE: Refusal = {
   reason: 'PACKAGE_UNAVAILABLE',
   detail: 'the supplier has refused the package, or the balance there does not cover it',
+};
+
+const BEING_REPLACED: Refusal = {
+  reason: 'ESIM_NOT_ACTIVE',
+  detail: 'the eSIM is being replaced by a new one',
 };
 
 const BEYOND_MANDATE: Refusal = {
@@ -197,6 +203,7 @@ interface Written extends ThresholdCrossing {
   readonly reference_used_by: string | null;
   readonly is_unavailable: boolean;
   readonly is_beyond_mandate: boolean;
+  readonly is_being_replaced: boolean | null;
   readonly breach: BudgetBreach | null;
 }
 

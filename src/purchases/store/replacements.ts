@@ -3,9 +3,11 @@
  * Rows are locked in the order of src/payments/store/lock-order.ts.
  */
 import { sql, type Selectable } from 'kysely';
-import type { FailureReason } from '../../domain/refusals.ts';
+import { COST_UNITS_PER_CENT } from '../../catalogue/pricing.ts';
+import type { FailureReason, Refusal } from '../../domain/refusals.ts';
+import { larger } from '../../domain/money.ts';
 import type { Page, PageQuery } from '../../domain/page.ts';
-import type { PurchaseEvent, ReplacementRefusal, ReplacementState } from '../../domain/states.ts';
+import type { ReplacementRefusal, ReplacementState } from '../../domain/states.ts';
 import { cancelEsim } from '../../esims/store/esims.ts';
 import type { Opened } from '../../payments/opened.ts';
 import { lockPurchase } from '../../payments/store/lock-order.ts';
@@ -16,8 +18,8 @@ import type { WorldDb } from '../../platform/database/tables.ts';
 import { enqueueWebhook, subscribers, type PendingMessages } from '../../webhooks/store/messages.ts';
 import type { PurchaseInput, PurchaseTimings } from '../purchase.ts';
 import { sameShare, type ReplacementPolicy } from '../replacements/rules.ts';
-import { openPurchase } from './opening.ts';
-import { SEND_WITHIN_MS } from './supplier-orders.ts';
+import { addEvent, unflag } from './followed-rows.ts';
+import { openPurchase, type OpenOptions } from './opening.ts';
 import type { ReplacementsTable } from './tables.ts';
 
 export type ReplacementRow = Selectable<ReplacementsTable>;
@@ -101,6 +103,17 @@ export async function insertReplacement(
 export const findReplacement = (db: WorldDb, id: string): Promise<ReplacementRow | undefined> =>
   db.selectFrom('replacements').selectAll().where('id', '=', id).executeTakeFirst();
 
+export const findOpenReplacement = (
+  db: WorldDb,
+  transactionId: string,
+): Promise<ReplacementRow | undefined> =>
+  db
+    .selectFrom('replacements')
+    .selectAll()
+    .where('transaction_id', '=', transactionId)
+    .where('closed_at', 'is', null)
+    .executeTakeFirst();
+
 export interface ReplacementQuery extends PageQuery {
   readonly state?: ReplacementState | undefined;
   /** The old or the new eSIM. */
@@ -167,62 +180,29 @@ export async function loadReplacement(db: WorldDb, id: string) {
   return rows[0];
 }
 
-/** When it is to be checked next, so that a sweep finds what no workflow follows. */
-export async function scheduleReplacement(db: WorldDb, id: string, waitMs: number): Promise<void> {
-  await sql`
-    update replacements set next_check_at = clock_timestamp() + ${Math.trunc(waitMs)} * interval '1 ms'
-     where id = ${id} and closed_at is null`.execute(db);
-}
-
-/** Open replacements whose check is overdue; the next sweep leaves them alone for as long. */
-export async function leaseOverdueReplacements(
-  db: WorldDb,
-  { forMs, limit }: { readonly forMs: number; readonly limit: number },
-): Promise<ReplacementRow[]> {
-  const { rows } = await sql<ReplacementRow>`
-    update replacements set next_check_at = clock_timestamp()
-     where id in (select id from replacements
-                   where closed_at is null and next_check_at < clock_timestamp() - ${forMs} * interval '1 ms'
-                   order by next_check_at limit ${limit} for update skip locked)
-    returning *`.execute(db);
-  return rows;
-}
-
 type Which = Pick<ReplacementRow, 'id' | 'transaction_id'>;
 
-/** A person is to look: the purchase is flagged for the stuck list. One that retires stays so. */
-export function flagReplacement(db: WorldDb, { id, transaction_id }: Which): Promise<boolean> {
-  return inTransaction(db, async (trx) => {
-    await lockPurchase(trx, transaction_id);
-    await sql`update replacements set state = 'NEEDS_REVIEW' where id = ${id} and state = 'PENDING'`.execute(
-      trx,
-    );
-    const { numAffectedRows } = await sql`
-      update purchases set needs_attention_since = clock_timestamp(), attention_reason = 'REPLACEMENT_NEEDS_REVIEW', updated_at = now()
-       where transaction_id = ${transaction_id} and needs_attention_since is null
-         and exists (select from replacements where id = ${id} and state in ('NEEDS_REVIEW', 'RETIRING'))`.execute(
-      trx,
-    );
-    if (numAffectedRows === 1n) await addEvent(trx, transaction_id, 'replacement-needs-review', id);
-    return numAffectedRows === 1n;
-  });
-}
+export type Begun = 'BEGUN' | 'ENDED' | 'BEYOND_LIMIT' | ReplacementRefusal;
 
 /**
- * The new eSIM is to be bought. false: it must not be, since the replacement has ended. `by`: a person has
- * granted it, and its step is due at once.
+ * The new eSIM is to be bought, unless it must not be. `mostMinor`: what we pay at most on one account within
+ * a day where no person decides. `by`: a person has granted it, and its step is due at once.
  */
-export function beginOrdering(db: WorldDb, { id, transaction_id }: Which, by?: 'operator'): Promise<boolean> {
+export function beginOrdering(
+  db: WorldDb,
+  { id, transaction_id }: Which,
+  { by, mostMinor }: { readonly by: 'operator' | 'supplier'; readonly mostMinor?: bigint | undefined },
+): Promise<Begun> {
   return inTransaction(db, async (trx) => {
     await lockPurchase(trx, transaction_id);
-    const begun = await sql`
-      update replacements
-         set state = 'ORDERING', next_check_at = case when ${by === 'operator'} then '-infinity' else next_check_at end
-       where id = ${id} and state in ('PENDING', 'NEEDS_REVIEW')`.execute(trx);
-    if (begun.numAffectedRows === 0n) return false;
-    if (by === 'operator') await addEvent(trx, transaction_id, 'replacement-granted', id);
-    await unflag(trx, transaction_id);
-    return true;
+    const isByOperator = by === 'operator';
+    const { rows } = await sql<{ begun: Begun }>`
+      select begin_ordering(${id}, ${isByOperator}, ${mostMinor ?? null}) as begun`.execute(trx);
+    const begun = rows[0]?.begun ?? 'ENDED';
+    if (begun !== 'BEGUN') return begun;
+    if (isByOperator) await addEvent(trx, transaction_id, 'replacement-granted', id);
+    await unflag(trx, 'replacements', transaction_id);
+    return begun;
   });
 }
 
@@ -241,10 +221,15 @@ export function refuseReplacement(
          and (state = 'ORDERING') = ${refusal === 'PURCHASE_FAILED'}`.execute(trx);
     if (numAffectedRows === 0n) return false;
     await addEvent(trx, transaction_id, 'replacement-refused', refusal);
-    await unflag(trx, transaction_id);
+    await unflag(trx, 'replacements', transaction_id);
     return true;
   });
 }
+
+const DEARER: Refusal = {
+  reason: 'PRICE_CHANGED',
+  detail: 'the supplier asks for more now than was paid for the first eSIM',
+};
 
 /**
  * Opens the purchase of the new eSIM, for the price on the row and at the present cost: the same package,
@@ -253,17 +238,18 @@ export function refuseReplacement(
 export async function openReplacement(
   db: WorldDb,
   row: ReplacementRow,
-  { timings, now }: { readonly timings: PurchaseTimings; readonly now: Date },
+  { timings, ...options }: Pick<OpenOptions, 'now' | 'onNotRecorded'> & { readonly timings: PurchaseTimings },
   pending: PendingMessages,
 ): Promise<{ readonly input: PurchaseInput; readonly opened: Opened }> {
   const { rows } = await sql<{
     packageCode: string;
     costUsdE4: string;
     fullUsdMinor: bigint;
+    firstCostUsdE4: bigint;
     settingsId: string;
     rateId: string | null;
   }>`
-    select e.package_code as "packageCode", p.price_usd_minor as "fullUsdMinor", p.settings_id as "settingsId",
+    select e.package_code as "packageCode", p.price_usd_minor as "fullUsdMinor", p.cost_usd_e4 as "firstCostUsdE4", p.settings_id as "settingsId",
            p.rate_id as "rateId", coalesce(sold.cost_usd_e4, p.cost_usd_e4)::text as "costUsdE4"
       from esims e join purchases p on p.transaction_id = e.transaction_id
       left join packages sold on sold.package_code = e.package_code
@@ -290,8 +276,12 @@ export async function openReplacement(
     timings,
     ...(row.key_id === null ? {} : { keyId: row.key_id }),
   };
-  const options = { now, refusal: undefined, keepRefusal: () => true, replaces: row.esim_id };
-  return { input, opened: await openPurchase(db, input, options, pending) };
+  // It is sold for what was paid at first: the supplier may ask for more than that by now.
+  const mostE4 = larger(first.fullUsdMinor * COST_UNITS_PER_CENT, first.firstCostUsdE4);
+  const isDearer = BigInt(first.costUsdE4) > mostE4;
+  const refusal = isDearer ? DEARER : undefined;
+  const opening = { ...options, refusal, keepRefusal: () => true, replaces: row.esim_id };
+  return { input, opened: await openPurchase(db, input, opening, pending) };
 }
 
 /** The new eSIM is delivered: the old one is marked, and never installed from now on. false: it was. */
@@ -314,8 +304,7 @@ export function recordReplacementDelivered(db: WorldDb, row: ReplacementRow): Pr
 export async function beginRevoke(db: WorldDb, id: string): Promise<boolean> {
   const begun = await sql`
     update replacements
-       set revoke_attempts = revoke_attempts + 1,
-           revoke_send_before = clock_timestamp() + ${SEND_WITHIN_MS} * interval '1 ms'
+       set revoke_attempts = revoke_attempts + 1
      where id = ${id} and state = 'RETIRING'`.execute(db);
   return begun.numAffectedRows === 1n;
 }
@@ -340,7 +329,7 @@ export function recordReplaced(
     const at = closed.closed_at ?? new Date();
     const { iccid } = await cancelEsim(trx, closed.esim_id, at, pending);
     await addEvent(trx, transactionId, 'replaced', closed.new_esim_id);
-    await unflag(trx, transactionId);
+    await unflag(trx, 'replacements', transactionId);
     const facts = {
       ...{ replacementId: id, esimId: closed.esim_id, transactionId, iccid },
       ...{ replacedBy: closed.new_esim_id, newTransactionId: closed.new_transaction_id },
@@ -354,13 +343,4 @@ export function recordReplaced(
     );
     return closed;
   });
-}
-
-const addEvent = (trx: WorldDb, transaction_id: string, what: PurchaseEvent, detail: string) =>
-  trx.insertInto('purchase_events').values({ transaction_id, what, detail }).execute();
-
-async function unflag(trx: WorldDb, transactionId: string): Promise<void> {
-  await sql`
-    update purchases set needs_attention_since = null, attention_reason = null, updated_at = now()
-     where transaction_id = ${transactionId} and attention_reason = 'REPLACEMENT_NEEDS_REVIEW'`.execute(trx);
 }

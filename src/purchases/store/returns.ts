@@ -13,6 +13,7 @@ import { inTransaction } from '../../platform/database/transactions.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { enqueueWebhook, subscribers, type PendingMessages } from '../../webhooks/store/messages.ts';
 import { policyFor, type ReturnPolicy } from '../returns/rules.ts';
+import { addEvent, unflag } from './followed-rows.ts';
 import { giveBack } from './return-money.ts';
 import { SEND_WITHIN_MS } from './supplier-orders.ts';
 import type { ReturnsTable } from './tables.ts';
@@ -143,48 +144,6 @@ export async function beginCancelReturn(db: WorldDb, id: string, timeLimitMs: nu
   return begun.numAffectedRows === 1n;
 }
 
-/** When it is to be checked next, so that a sweep finds what no workflow follows. */
-export async function scheduleReturn(db: WorldDb, id: string, waitMs: number): Promise<void> {
-  await sql`
-    update returns set next_check_at = clock_timestamp() + ${Math.trunc(waitMs)} * interval '1 ms'
-     where id = ${id} and ${IS_OPEN}`.execute(db);
-}
-
-/** Open returns whose check is overdue; the next sweep leaves them alone for as long. */
-export async function leaseOverdueReturns(
-  db: WorldDb,
-  { forMs, limit }: { readonly forMs: number; readonly limit: number },
-): Promise<ReturnRow[]> {
-  const { rows } = await sql<ReturnRow>`
-    update returns set next_check_at = clock_timestamp()
-     where id in (select id from returns
-                   where ${IS_OPEN} and next_check_at < clock_timestamp() - ${forMs} * interval '1 ms'
-                   order by next_check_at limit ${limit} for update skip locked)
-    returning *`.execute(db);
-  return rows;
-}
-
-/**
- * The supplier does not say: the purchase is flagged for the stuck list, as soon as it is flagged for nothing
- * else. Whether it was not before.
- */
-export function markForReview(
-  db: WorldDb,
-  { id, transaction_id }: Pick<ReturnRow, 'id' | 'transaction_id'>,
-): Promise<boolean> {
-  return inTransaction(db, async (trx) => {
-    await lockPurchase(trx, transaction_id);
-    const first = await sql`
-      update returns set state = 'NEEDS_REVIEW' where id = ${id} and state = 'PENDING'`.execute(trx);
-    if (first.numAffectedRows === 1n) await addEvent(trx, transaction_id, 'return-needs-review', id);
-    const flagged = await sql`
-      update purchases set needs_attention_since = clock_timestamp(), attention_reason = 'RETURN_NEEDS_REVIEW', updated_at = now()
-       where transaction_id = ${transaction_id} and needs_attention_since is null
-         and exists (select from returns where id = ${id} and state = 'NEEDS_REVIEW')`.execute(trx);
-    return flagged.numAffectedRows === 1n;
-  });
-}
-
 /**
  * Ends a return without a change. false: it has ended, or a cancellation that a person would overrule may
  * still arrive.
@@ -204,7 +163,7 @@ export function refuseReturn(
     );
     if (numAffectedRows === 0n) return false;
     await addEvent(trx, transaction_id, 'return-refused', refusal);
-    await unflag(trx, transaction_id);
+    await unflag(trx, 'returns', transaction_id);
     return true;
   });
 }
@@ -252,7 +211,7 @@ export function recordReturned(
       .returning(subscribers('esim.returned', sql.ref('returns.account_id')).as('subscribers'))
       .executeTakeFirstOrThrow();
     await addEvent(trx, transactionId, 'returned', id);
-    await unflag(trx, transactionId);
+    await unflag(trx, 'returns', transactionId);
     const { esim_id: esimId, amount_minor, fee_minor, currency } = returned;
     const money = { amountMinor: amount_minor, feeMinor: fee_minor, currency };
     const facts = { returnId: id, esimId, transactionId, iccid, ...money, refundedTo: back.to };
@@ -264,17 +223,4 @@ export function recordReturned(
     );
     return returned;
   });
-}
-
-const addEvent = (
-  trx: WorldDb,
-  transaction_id: string,
-  what: 'returned' | 'return-refused' | 'return-needs-review',
-  detail: string,
-) => trx.insertInto('purchase_events').values({ transaction_id, what, detail }).execute();
-
-async function unflag(trx: WorldDb, transactionId: string): Promise<void> {
-  await sql`
-    update purchases set needs_attention_since = null, attention_reason = null, updated_at = now()
-     where transaction_id = ${transactionId} and attention_reason = 'RETURN_NEEDS_REVIEW'`.execute(trx);
 }

@@ -114,7 +114,6 @@ export interface ReplacementsTable {
   request_id: string;
   in_flight_grace_ms: number;
   revoke_attempts: Generated<number>;
-  revoke_send_before: Date | null;
   delivered_at: Date | null;
   next_check_at: Generated<Date>;
   created_at: Generated<Date>;

@@ -36,6 +36,7 @@ export function createTestEngine(
     notices: { environment },
     returnUrl: (reference) => `https://simway.example.com/pay/return?key=${returnKeys.keyOf(reference)}`,
     returnReviewAfterMs: 600_000,
+    replacementLimits: {},
     purchaseTimings: timings,
   } as ActivityDeps;
   const orders = createOrderActivities(given);

@@ -3,7 +3,7 @@
  * engine and vendors are small fakes. All shops of a process share one database and its catalogue; each has
  * accounts, keys and environments of its own.
  */
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { sql, type Kysely } from 'kysely';
 import { createAuthenticator } from '../../../src/accounts/keys/authenticate.ts';
 import type { KeyBudget } from '../../../src/accounts/keys/budget-rules.ts';
@@ -17,8 +17,12 @@ import { bumpRevision } from '../../../src/catalogue/store/revisions.ts';
 import { READS_ALL, type Account, type Environment, type Principal } from '../../../src/domain/account.ts';
 import { ensureWallet, transfer, walletAccount } from '../../../src/ledger/store/ledger.ts';
 import { openDatabase } from '../../../src/platform/database/database.ts';
-import type { WorldDatabase, WorldDb } from '../../../src/platform/database/tables.ts';
-import type { AccountsDatabase } from '../../../src/platform/database/tables.ts';
+import type {
+  AccountsDatabase,
+  AccountsDb,
+  WorldDatabase,
+  WorldDb,
+} from '../../../src/platform/database/tables.ts';
 import type { UseCases, WorldUseCases } from '../../../src/app/composition/use-cases.ts';
 import { createWorldUseCases } from '../../../src/app/composition/world-use-cases.ts';
 import { MAX_EMAILS_A_DAY } from '../../../src/purchases/batches/rules.ts';
@@ -443,9 +447,11 @@ function createPeople(databases: Databases) {
     authenticate: async (rawKey: string, beforeKeyLookup?: () => Promise<void>): Promise<Principal> => {
       const principal = known.get(rawKey);
       if (!principal) return databases.authenticator.authenticate(rawKey, beforeKeyLookup);
-      const { account } = principal;
+      const { account, keyId } = principal;
       if (!made.has(account.id)) made.set(account.id, make(account));
       await made.get(account.id);
+      if (!made.has(keyId)) made.set(keyId, makeKey(databases.accounts, principal));
+      await made.get(keyId);
       return principal;
     },
   };
@@ -474,4 +480,19 @@ function accountOf(name: 'ngn' | 'usd' | 'slow' | 'usduser', id: string): Accoun
     plan: name === 'slow' ? 'STANDARD' : 'ENTERPRISE',
     requestsPerMinute: name === 'slow' ? 5 : 1_000_000,
   };
+}
+
+/** As `isId` knows it; nothing authenticates by this row. */
+async function makeKey(
+  accounts: AccountsDb,
+  { keyId, account, environment, scopes }: Principal,
+): Promise<void> {
+  await accounts
+    .insertInto('api_keys')
+    .values({
+      ...{ id: keyId, account_id: account.id, environment, scopes: [...scopes] },
+      ...{ key_sha256: createHash('sha256').update(keyId).digest(), display_prefix: '', last_four: '0000' },
+      ...{ allowed_addresses: ['0.0.0.0/0'], company_name: '', website_url: '', created_by: 'a test' },
+    })
+    .execute();
 }
