@@ -248,7 +248,7 @@ export interface SupplierActivities {
   readonly performAction: (actionId: string) => Promise<PerformedAction>;
   /** Asks the supplier about a return, cancels there, and gives the money back. */
   readonly followReturn: (returnId: string) => Promise<FollowStep>;
-  /** Asks the supplier about a replacement, has the new eSIM bought, and revokes the old one. */
+  /** Asks the supplier about a replacement, buys the new eSIM, and revokes the old one. */
   readonly followReplacement: (replacementId: string) => Promise<FollowStep>;
 }
 

@@ -1,7 +1,7 @@
 /**
- * One step of a replacement: asks the supplier whether the profile was deleted, has the new eSIM bought as
- * any purchase is, and then retires the old one. Nothing is retired before the new one is delivered. Whether
- * a revocation whose answer was lost took effect is asked, never assumed.
+ * One step of a replacement: asks the supplier whether the profile was deleted, buys the new eSIM as any
+ * purchase is bought, and then revokes the old one. Nothing is revoked before the new one is delivered.
+ * Whether a revocation whose answer was lost took effect is asked, never assumed.
  */
 import { EngineUnavailable } from '../../src/domain/outcome.ts';
 import type { FailureReason } from '../../src/domain/refusals.ts';

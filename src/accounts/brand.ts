@@ -35,7 +35,7 @@ export async function changeLogo(
   bytes: Buffer,
 ): Promise<StoredBrand> {
   if (bytes.length > MAX_LOGO_BYTES)
-    refuseField('image', `must be at most ${MAX_LOGO_BYTES / 1024} kB, before it is written in base64`);
+    refuseField('image', `must be at most ${MAX_LOGO_BYTES / 1024} KB, before it is written in base64`);
   const picture = pictureOf(bytes);
   if (!picture) return refuseField('image', 'must be a PNG, JPEG or WebP picture');
   if (!isLogoSize(picture))

@@ -39,9 +39,9 @@ export interface ChangeAccountTerms {
   readonly requestsPerMinute?: number | undefined;
   /** true: its keys and members are refused until it is false again. What was begun continues. */
   readonly disabled?: boolean | undefined;
-  /** Of unused eSIMs; null: as the installation has it. */
+  /** Of unused eSIMs; null: as the settings say. */
   readonly returns?: ReturnTerms | null | undefined;
-  /** Of deleted or broken eSIMs; null: as the installation has it. */
+  /** Of deleted or broken eSIMs; null: as the settings say. */
   readonly replacements?: ReplacementTerms | null | undefined;
   readonly reason: string;
 }

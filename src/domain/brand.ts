@@ -16,7 +16,7 @@ export interface AutoTopUpOffer {
 }
 
 export interface Brand extends SupportContact {
-  /** null: the name of the account. */
+  /** null: the install page shows no name; the page after a checkout shows the name of the account. */
   readonly shopName: string | null;
   /** `#rrggbb`, in lower case. */
   readonly accentColor: string | null;

@@ -14,7 +14,7 @@ const PERMISSION_TABLE = {
   install: { roles: ['OWNER', 'DEVELOPER'], words: 'read what installs an eSIM' },
   purchase: { roles: ['OWNER', 'DEVELOPER'], words: 'buy and top up' },
   fund: { roles: ['OWNER', 'FINANCE'], words: 'fund the wallet, set its warning and whom papers name' },
-  webhooks: { roles: ['OWNER', 'DEVELOPER'], words: 'change webhook endpoints' },
+  webhooks: { roles: ['OWNER', 'DEVELOPER'], words: 'change webhook endpoints, return hosts and the brand' },
   resend: { roles: ['OWNER', 'DEVELOPER', 'SUPPORT'], words: 'send webhook messages again' },
   requests: { roles: ['OWNER', 'DEVELOPER', 'SUPPORT'], words: 'see recent API requests' },
   keys: { roles: ['OWNER', 'DEVELOPER'], words: 'manage API keys' },

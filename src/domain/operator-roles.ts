@@ -24,7 +24,7 @@ const PERMISSION_TABLE = {
     roles: ['FINANCE'],
     words: 'close months, correct invoices, set the company’s details and taxes',
   },
-  wallets: { roles: ['FINANCE'], words: 'fund, credit and debit wallets by hand' },
+  wallets: { roles: ['FINANCE'], words: 'fund, credit and correct wallets by hand' },
   alerts: { roles: ['ADMIN'], words: 'set where alerts are sent' },
   people: { roles: ['ADMIN'], words: 'manage people' },
   accounts: { roles: ['FINANCE', 'ADMIN'], words: 'change accounts' },

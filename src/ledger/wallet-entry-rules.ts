@@ -84,8 +84,8 @@ function explainDispute({ ledgerKind, isGain, packageName, isFunding }: Explaine
 
 /** Payments for a purchase that could not use them stay in the wallet. */
 function explainFunding({ ledgerKind, packageName, isFunding }: ExplainedEntry): string {
-  if (ledgerKind === 'fund') return 'Wallet funded by us';
-  if (ledgerKind === 'funded-by-hand') return 'Wallet funded outside the gateway, recorded by us';
+  if (ledgerKind === 'fund') return 'Wallet funded by command';
+  if (ledgerKind === 'funded-by-hand') return 'Wallet funded outside the gateway';
   if (isFunding || packageName === null) return 'Wallet funded';
   return `${PAYMENT_WORDS[ledgerKind] ?? 'Payment'} for ${packageName}, kept in the wallet`;
 }

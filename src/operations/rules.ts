@@ -80,7 +80,7 @@ export interface ActionFacts {
   readonly isLeftOpen: boolean;
   /** Its eSIM is to be returned and a person decides: what goes back. */
   readonly inReview?: (Money & { readonly returnId: string; readonly mayStillBeCancelled: boolean }) | null;
-  /** A person decides its replacement: what the house pays of the new eSIM. */
+  /** A person decides its replacement: what we pay of the new eSIM. */
   readonly replacement?: (Money & { readonly replacementId: string; readonly isDelivered: boolean }) | null;
 }
 
@@ -184,7 +184,7 @@ const RULES: Record<OperatorAction, ActionRule> = {
   },
   'grant-replacement': {
     refusal: ({ replacement, hasDispute }) => fitsIf(replacement != null && !hasDispute),
-    // What the house pays of it. Once the new eSIM is delivered, nothing more is paid.
+    // What we pay of it. Once the new eSIM is delivered, nothing more is paid.
     amount: ({ replacement = null }) => ({
       amount:
         replacement && !replacement.isDelivered && replacement.amountMinor > 0n

@@ -22,7 +22,7 @@ describe('an eSIM', () => {
     const { text } = await owner.ask('GET', '/api/esim/my-esims?status=FAILED');
     const esimId = /"_id":"(esim-[^"]+)"/.exec(text)?.[1] ?? '';
     const page = await openAs(owner, placeOf(owner));
-    const counted = page.getByRole('region', { name: 'Sales of the last 30 days' });
+    const counted = page.getByRole('region', { name: 'Spent in the last 30 days' });
     await counted.getByText('1 delivered purchase, top-ups included').waitFor();
 
     await page.goto(`${stack.apiUrl}/dashboard${placeOf(owner)}/esims`);

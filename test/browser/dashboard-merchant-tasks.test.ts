@@ -347,7 +347,7 @@ describe('Home', () => {
     await ending.waitFor();
     const soon = page.getByRole('table', { name: 'eSIMs that end soon' });
     await expect.poll(() => soon.getByRole('link').count()).toBe(1);
-    const sales = page.getByRole('region', { name: 'Sales of the last 30 days' });
+    const sales = page.getByRole('region', { name: 'Spent in the last 30 days' });
     await sales.getByText('1 delivered purchase, top-ups included').waitFor();
     const wallet = page.getByRole('region', { name: 'Wallet' });
     const said = async () => plain(await wallet.getByRole('status').innerText()).replaceAll(/\s+/g, ' ');

@@ -29,7 +29,7 @@ describe('the name of an entry', () => {
     ],
     [{ packageName: null, holdStatus: 'CHARGED' }, 'Paid for a purchase'],
     [{ kind: 'RELEASE', ledgerKind: 'void' }, 'Given back: Nigeria 5GB was not delivered'],
-    [{ kind: 'FUNDING', ledgerKind: 'fund', packageName: null }, 'Wallet funded by us'],
+    [{ kind: 'FUNDING', ledgerKind: 'fund', packageName: null }, 'Wallet funded by command'],
     [
       { kind: 'FUNDING', ledgerKind: 'payment-received', packageName: null, isFunding: true },
       'Wallet funded',

@@ -452,7 +452,7 @@ describe('an action approved as moving no money', () => {
     ['goes on where it still moves none', 'cancel', FAILED_CARD, { amount: null }],
     ['goes on if it never moves any', 'check-gateway', CARD, { amount: null }],
     [
-      'is refused where the house would pay a replacement',
+      'is refused where we would pay a replacement',
       'grant-replacement',
       { ...DELIVERED, replacement: REPLACING },
       { refusal: 'AMOUNT_NOT_ALLOWED' },

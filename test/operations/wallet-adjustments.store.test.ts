@@ -214,7 +214,7 @@ describe('money', () => {
       ['ADJUSTMENT', -100n, 'Correction of a credit from us'],
       ['ADJUSTMENT', -400n, 'Correction of a funding that we recorded'],
       ['CREDIT', 300n, 'Credit from us'],
-      ['FUNDING', 1_000n, 'Wallet funded outside the gateway, recorded by us'],
+      ['FUNDING', 1_000n, 'Wallet funded outside the gateway'],
     ]);
     expect(await balanceOf(account)).toBe(800n);
     const month = monthAgo(0);

@@ -61,7 +61,7 @@ describe('the wallet', () => {
           holdStatus: null,
           transactionId: null,
           packageName: null,
-          description: 'Wallet funded by us',
+          description: 'Wallet funded by command',
           reference: '',
           metadata: {},
         },
@@ -92,7 +92,9 @@ describe('the wallet', () => {
     expect(headers['content-disposition']).toBe('attachment; filename="wallet-entries.csv"');
     const lines = text.split('\r\n');
     expect(lines[0]).toMatch(/^id,at,kind,amount,/);
-    expect(lines[2]).toMatch(/^entry-1,\d{4}-.*,FUNDING,50000\.00,NGN,50000\.00,,,,Wallet funded by us,,$/);
+    expect(lines[2]).toMatch(
+      /^entry-1,\d{4}-.*,FUNDING,50000\.00,NGN,50000\.00,,,,Wallet funded by command,,$/,
+    );
     const both = await api.ask('/api/wallet/entries', { key: 'ngn', headers: { accept: '*/*' } });
     expect(both.headers['content-type']).toMatch(/^application\/json/);
   });

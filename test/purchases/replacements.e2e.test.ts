@@ -128,7 +128,7 @@ describe('a replacement', () => {
     });
   });
 
-  it('that the house pays moves no money of the account, and its cost is booked', async () => {
+  it('that we pay moves no money of the account, and its cost is booked', async () => {
     const buyer = await newBuyer(stack);
     await agree(buyer, { share: 0 });
     const { esimId } = await deleted(buyer);

@@ -188,7 +188,7 @@ const LIMITS: readonly (readonly [string, string | number])[] = [
   ['open quotes of an account, in each environment', MAX_OPEN_QUOTES],
   ['life of a quote, minutes', QUOTE_LIFE_MS / 60_000],
   ['webhook endpoints of an account, in each environment', MAX_ENDPOINTS],
-  ['`url` of a webhook endpoint, characters', limits.MAX_WEBHOOK_URL_CHARACTERS],
+  ['`url` of a webhook endpoint, characters', limits.MAX_URL_CHARACTERS],
   ['failed webhook messages sent again, days back', MAX_RECOVER_MS / 86_400_000],
   ['`packageCode`, characters', limits.MAX_PACKAGE_CODE_CHARACTERS],
   ['`regionCode`, characters', limits.MAX_REGION_CODE_CHARACTERS],

@@ -89,7 +89,7 @@ function Look({ brand }: { readonly brand: Brand }) {
           <SendForm sending={sending} label="Save" at="flex-start">
             <TextInput
               label="Name of the shop"
-              description="Empty: pages show none"
+              description="Empty: the install page shows no name; the page after a checkout shows the name of the account"
               maxLength={60}
               {...form.getInputProps('shopName')}
             />
@@ -115,7 +115,7 @@ function Look({ brand }: { readonly brand: Brand }) {
             />
             <Switch
               label="Offer automatic top-ups"
-              description="Travellers may turn them on, within a limit. Your wallet pays each one. What you take from your traveller is your own business"
+              description="Travellers may turn them on, within a limit. Your wallet pays each one. You decide what your traveller pays you"
               {...form.getInputProps('autoTopUp.isOn', { type: 'checkbox' })}
             />
             {values.autoTopUp.isOn && (
@@ -132,7 +132,7 @@ function Look({ brand }: { readonly brand: Brand }) {
                 />
                 <NumberField
                   label="Top-ups for one eSIM"
-                  description="The most that travellers can turn on, together"
+                  description="The most that one eSIM gets, over all agreements"
                   rules={{ decimals: 0, min: 1, max: 20, required: true }}
                   {...form.getInputProps('autoTopUp.maxTopUps')}
                 />

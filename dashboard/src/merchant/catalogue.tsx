@@ -1,4 +1,4 @@
-import { Button, Group, Select, Stack, Text } from '@mantine/core';
+import { Anchor, Button, Group, Select, Stack, Text } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { WIDTHS } from '../app/theme.ts';
@@ -50,8 +50,8 @@ function AllDestinations() {
       <Destinations />
       {environment === 'test' && (
         <Text size="sm" c="dimmed">
-          Sandbox package codes simulate a scenario. SIM-OK is delivered at once; docs/SANDBOX.md in the
-          source lists all.
+          Sandbox package codes simulate a scenario. SIM-OK is delivered at once.{' '}
+          <Anchor href="/docs/sandbox">All codes</Anchor>
         </Text>
       )}
     </Page>

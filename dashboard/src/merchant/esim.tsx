@@ -78,7 +78,12 @@ export function EsimsPage() {
           value={status}
           onChange={(next) => show({ status: next })}
         />
-        <ChoiceField label="Ends" data={ENDING_DAYS} value={ends} onChange={(next) => show({ ends: next })} />
+        <ChoiceField
+          label="Expires"
+          data={ENDING_DAYS}
+          value={ends}
+          onChange={(next) => show({ ends: next })}
+        />
       </Group>
       <CursorList
         query={query}
@@ -98,7 +103,7 @@ export function EsimsPage() {
             number: (one) =>
               hasData(one) ? `${formatBytes(one.data_usage_remain)} of ${formatBytes(one.totalVolume)}` : '–',
           },
-          Ends: ({ expiredTime }) => <Moment at={expiredTime === '' ? null : expiredTime} />,
+          Expires: ({ expiredTime }) => <Moment at={expiredTime === '' ? null : expiredTime} />,
           Bought: ({ createdAt }) => <Moment at={createdAt} />,
         }}
       />

@@ -277,7 +277,7 @@ function SalesSection({ of: { total, days, currency } }: { readonly of: Sales })
   const money = (value: number) => formatAmount(value, currency);
   return (
     <Section
-      title="Sales of the last 30 days"
+      title="Spent in the last 30 days"
       extra={
         <PageLink size="sm" to="/m/$accountId/$environment/figures">
           All figures
@@ -335,7 +335,7 @@ function Ending() {
                 {packageName}
               </ItemLink>
             ),
-            Ends: ({ expiredTime }) => <Moment at={expiredTime} />,
+            Expires: ({ expiredTime }) => <Moment at={expiredTime} />,
             'Data left': {
               number: (one) => `${formatBytes(one.data_usage_remain)} of ${formatBytes(one.totalVolume)}`,
             },

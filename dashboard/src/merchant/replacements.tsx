@@ -36,10 +36,11 @@ const REFUSALS: Readonly<Record<NonNullable<Terms['refusal']>, string>> = {
 };
 
 const NEWS: Readonly<Record<ReplacementState, string>> = {
-  PENDING: 'The supplier is asked. This page shows what comes of it.',
-  NEEDS_REVIEW: 'The eSIM is still on a phone, so our people decide. This page shows what comes of it.',
-  ORDERING: 'The new eSIM is being bought. This page shows when it is delivered.',
-  RETIRING: 'The new eSIM is delivered. The old one is being ended.',
+  PENDING: 'The supplier is asked. See Replacements for how it ends.',
+  NEEDS_REVIEW:
+    'The supplier does not say that the eSIM was deleted. We decide. See Replacements for how it ends.',
+  ORDERING: 'The new eSIM is being bought. See Replacements for how it ends.',
+  RETIRING: 'The new eSIM is delivered. The old one is being revoked.',
   REPLACED: 'Replaced: the new eSIM is delivered.',
   REFUSED: 'Refused: nothing was changed.',
 };
@@ -48,7 +49,7 @@ const STATES: Readonly<Record<ReplacementState, { readonly label: string; readon
   PENDING: { label: 'Supplier is asked', color: 'yellow' },
   NEEDS_REVIEW: { label: 'We look at it', color: 'orange' },
   ORDERING: { label: 'New eSIM is bought', color: 'blue' },
-  RETIRING: { label: 'Old eSIM is ended', color: 'blue' },
+  RETIRING: { label: 'Old eSIM is being revoked', color: 'blue' },
   REPLACED: { label: 'Replaced', color: 'green' },
   REFUSED: { label: 'Refused', color: 'red' },
 };
@@ -149,8 +150,8 @@ function Offer({ esimId, price, fullPrice, currency, replaceableUntil }: Terms) 
           >
             <Text size="sm">
               The supplier says whether it was deleted from its phone. Then the same package is bought again,
-              and the old eSIM is ended. You pay: {paid}. If the eSIM is still on a phone and does not work,
-              our people decide. This cannot be undone.
+              and the old eSIM is revoked. You pay: {paid}. If the eSIM is still on a phone and does not work,
+              we decide. This cannot be undone.
             </Text>
           </ConfirmButton>
         </Group>

@@ -57,7 +57,7 @@ export function daysLeft(balance: number, spentByDay: readonly number[]): number
   return spent <= 0 ? null : Math.max(0, balance) / (spent / RATE_DAYS);
 }
 
-/** What costs money or time first. */
+/** What costs money comes first. */
 export function todosOf(facts: Facts): Todo[] {
   return [...failing(facts), ...money(facts), ...waiting(facts), ...ending(facts), ...safety(facts)];
 }
@@ -88,8 +88,8 @@ function money({ wallet, spentByDay, mayFund }: Facts): Todo[] {
     days === null || days >= MIN_DAYS_LEFT
       ? ''
       : days < 1
-        ? ' As the last 7 days went, it lasts less than a day.'
-        : ` As the last 7 days went, it lasts about ${some(Math.floor(days), 'day')}.`;
+        ? ' At the rate of the last 7 days it lasts less than a day.'
+        : ` At the rate of the last 7 days it lasts about ${some(Math.floor(days), 'day')}.`;
   const isLow = lowBelow !== null && balance < lowBelow;
   if (!isLow && lasts === '') return [];
   return [

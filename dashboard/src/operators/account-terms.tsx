@@ -14,7 +14,9 @@ import { inPath, useEnvironment, useOperator, type AccountOverview } from './pla
 const DAYS = { decimals: 0, min: 0, max: 365, required: true };
 const PERCENT = { min: 0, max: 100, required: true };
 const TIMES = { decimals: 0, min: 1, max: 100, required: true };
-const AS_INSTALLED = 'As the service has it';
+const AS_INSTALLED = 'As the settings say';
+
+const times = (count: number): string => (count === 1 ? 'once' : `${String(count)} times`);
 
 export function AccountTerms({ of }: { readonly of: AccountOverview }) {
   const { may } = useOperator();
@@ -43,7 +45,7 @@ export function AccountTerms({ of }: { readonly of: AccountOverview }) {
             replacements === null
               ? AS_INSTALLED
               : replacements.allowed
-                ? `Within ${String(replacements.windowDays)} days, the account pays ${String(replacements.sharePercent)} %, at most ${String(replacements.maxCount)} of what was bought once`
+                ? `Within ${String(replacements.windowDays)} days, the account pays ${String(replacements.sharePercent)} %, each purchase replaced at most ${times(replacements.maxCount)}`
                 : 'Not allowed',
         }}
       />
@@ -138,7 +140,11 @@ function TermsDialog({ of, onClose }: Dialog & { readonly of: AccountOverview })
               {...form.getInputProps('replacementDays')}
             />
             <NumberField label="The account pays, %" rules={PERCENT} {...form.getInputProps('share')} />
-            <NumberField label="At most" rules={TIMES} {...form.getInputProps('times')} />
+            <NumberField
+              label="Replacements of one purchase"
+              rules={TIMES}
+              {...form.getInputProps('times')}
+            />
           </Group>
         </>
       )}

@@ -67,7 +67,7 @@ export function ApprovalsPage() {
   return (
     <Page
       title="Approvals"
-      about="Actions, changes of wallets by hand and batch repairs awaiting second approval, at most 7 days, exchange rates, markups and price rules, at most 24 hours, and prices of the supplier."
+      about="What waits for a second person. Actions, wallet adjustments and batch repairs wait at most 7 days; rates, markups and price rules at most 24 hours."
     >
       <QueryView query={waiting}>
         {({ actions, repairs, byHand, rates, pricing }) => (

@@ -167,7 +167,7 @@ type Merchant = Schemas['BooksByMerchant']['data']['lines'][number];
 const EARNED: Columns<EarnedTotals[number]> = {
   Deliveries: { number: ({ deliveries }) => deliveries.toLocaleString() },
   Sold: amount('sold'),
-  Corrected: amount('corrected'),
+  'Given back': amount('corrected'),
   Revenue: amount('revenue'),
   Cost: amount('cost'),
   Margin: amount('margin'),

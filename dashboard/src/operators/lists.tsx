@@ -90,7 +90,7 @@ const ESIMS: Columns<Esim> = {
   Price: amount('price'),
   'Package code': ({ packageCode }) => <span className="breakable">{packageCode}</span>,
   'In use since': ({ activateTime }) => (activateTime === null ? '–' : <Moment at={activateTime} />),
-  'Valid until': ({ expiredTime }) => (expiredTime === null ? '–' : <Moment at={expiredTime} />),
+  Expires: ({ expiredTime }) => (expiredTime === null ? '–' : <Moment at={expiredTime} />),
   'Usage as of': ({ usageAsOf }) => (usageAsOf === null ? '–' : <Moment at={usageAsOf} />),
   Id: ({ esimId }) => <Id>{esimId}</Id>,
 };

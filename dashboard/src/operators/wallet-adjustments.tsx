@@ -1,4 +1,4 @@
-/** Wallets funded, credited and debited by hand: asked for by one person, confirmed by another. */
+/** Wallets funded, credited and corrected by hand: asked for by one person, confirmed by another. */
 import { Button, NativeSelect, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { notifications } from '@mantine/notifications';
@@ -92,7 +92,7 @@ export function WalletByHand({ of }: { readonly of: AccountOverview }) {
     >
       <CursorList
         query={changes}
-        label="Changes of the wallet by hand"
+        label="Wallet adjustments"
         empty="None. Two people of finance can fund the wallet, credit it, or correct either."
         keyOf={({ adjustmentId }) => adjustmentId}
         columns={{ ...COLUMNS, ...DECIDED, ...(may('wallets') && { Decide: decide.cell }) }}

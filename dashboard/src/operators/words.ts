@@ -90,7 +90,7 @@ export const ACTIONS: Record<Action, ActionWords> = {
   },
   'grant-replacement': {
     label: 'Grant the replacement',
-    does: 'Has the new eSIM bought, because the old one does not work. If it is delivered, ends the old one.',
+    does: 'Buys the new eSIM, because the old one does not work. If it is delivered, records that the old one is revoked.',
     fields: ['evidence'],
     needsEvidence: true,
   },

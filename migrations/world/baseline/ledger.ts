@@ -88,7 +88,7 @@ const bookings = ({ role }: World) => sql`
     id text primary key,
     account_id text not null references wallets (account_id),
     currency text not null,
-    -- Zero for a replacement that the house pays: its books have no entries of it, but its cost.
+    -- Zero for a replacement that we pay: the books have only its cost.
     amount_minor bigint not null check (amount_minor >= 0),
     status text not null default 'HELD' check (status in ('HELD', 'POSTED', 'VOIDED')),
     created_at timestamptz not null default now(),

@@ -25,7 +25,7 @@ const rows = ({ role }: World) => sql`
     volume_bytes bigint not null,
     duration integer not null,
     esim_id text not null,
-    -- Zero only in place of another eSIM, where the house pays.
+    -- Zero only in place of another eSIM, where we pay all of it.
     price_minor bigint not null check (price_minor >= 0),
     currency text not null,
     price_usd_minor bigint not null,

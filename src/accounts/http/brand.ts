@@ -4,7 +4,7 @@ import { COLOR, textOn } from '../../domain/brand.ts';
 import { dataObject, namedObject, text } from '../../platform/http/answer-fields.ts';
 import { routesWith } from '../../platform/http/define-routes.ts';
 import { countField, missingOr, nameTextField, textField } from '../../platform/http/fields.ts';
-import { MAX_WEBHOOK_URL_CHARACTERS } from '../../platform/http/limits.ts';
+import { MAX_URL_CHARACTERS } from '../../platform/http/limits.ts';
 import type { Route } from '../../platform/http/route.ts';
 import type { MemberCases } from '../members.ts';
 import { MAX_LOGO_BYTES, MAX_LOGO_PIXELS } from '../logo-rules.ts';
@@ -41,7 +41,7 @@ const brandBody = namedObject('BrandRequest', {
     .optional(),
   supportEmail: emailField('Where travellers write to', 'help@merchant.example').optional(),
   supportUrl: textField({
-    max: MAX_WEBHOOK_URL_CHARACTERS,
+    max: MAX_URL_CHARACTERS,
     description: 'Where travellers find help',
     example: 'https://merchant.example/help',
   })
@@ -83,7 +83,7 @@ const logoBody = namedObject('LogoRequest', {
     .base64({ error: missingOr('must be a picture in base64') })
     .min(1, 'must not be empty')
     .meta({
-      description: `A PNG, JPEG or WebP picture in base64, at most ${MAX_LOGO_BYTES / 1024} kB and ${MAX_LOGO_PIXELS} pixels wide and high. No SVG`,
+      description: `A PNG, JPEG or WebP picture in base64, at most ${MAX_LOGO_BYTES / 1024} KB and ${MAX_LOGO_PIXELS} pixels wide and high. No SVG`,
       example:
         'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
     }),
@@ -117,9 +117,9 @@ const forMember = routesWith<MemberCases, 'member'>('member', 'Account');
 export const brandRoutes: readonly Route<MemberCases>[] = [
   forMember.get(BRAND, {
     memberPermission: 'read',
-    answer: [200, 'The look of the shop', brandSchema],
+    answer: [200, 'The brand', brandSchema],
     operationId: 'getBrand',
-    summary: 'Read how the shop looks to travellers',
+    summary: 'Read the brand',
     description:
       'On the install page and on the page after a checkout, in the environment that `Simway-Environment` names.',
     handle: async ({ cases, member, environment }) => present(await cases.readBrand(member, environment)),
@@ -127,11 +127,11 @@ export const brandRoutes: readonly Route<MemberCases>[] = [
   forMember.put(BRAND, {
     memberPermission: 'webhooks',
     body: brandBody,
-    answer: [200, 'The look as it now is', brandSchema],
+    answer: [200, 'The brand as it now is', brandSchema],
     operationId: 'setBrand',
-    summary: 'Set how the shop looks to travellers',
+    summary: 'Set the brand',
     description:
-      'In place of the earlier look, for this environment: a field that you leave out is not set any more. The logo stays. With `autoTopUp`, ' +
+      'Replaces the earlier brand of this environment: a field that you leave out is not set any more. The logo stays. With `autoTopUp`, ' +
       'install pages offer automatic top-ups.',
     handle: async ({ cases, member, environment, body }) => {
       const { shopName = null, accentColor = null, autoTopUp = null } = body;
@@ -144,7 +144,7 @@ export const brandRoutes: readonly Route<MemberCases>[] = [
     memberPermission: 'webhooks',
     body: logoBody,
     bodyLimits: { maxBytes: MAX_LOGO_CHARACTERS + 1_024, maxMembers: 10 },
-    answer: [200, 'The look with the logo', brandSchema],
+    answer: [200, 'The brand with the logo', brandSchema],
     operationId: 'setBrandLogo',
     summary: 'Set the logo of the shop',
     description:
@@ -154,7 +154,7 @@ export const brandRoutes: readonly Route<MemberCases>[] = [
   }),
   forMember.delete(LOGO, {
     memberPermission: 'webhooks',
-    answer: [200, 'The look without a logo', brandSchema],
+    answer: [200, 'The brand without a logo', brandSchema],
     operationId: 'removeBrandLogo',
     summary: 'Remove the logo of the shop',
     description: 'Pages show the name alone. Repeating it changes nothing.',

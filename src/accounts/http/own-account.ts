@@ -32,7 +32,7 @@ import {
   MAX_REQUEST_ID_CHARACTERS,
   MAX_RETURN_HOST_CHARACTERS,
   MAX_RETURN_HOSTS,
-  MAX_WEBHOOK_URL_CHARACTERS,
+  MAX_URL_CHARACTERS,
 } from '../../platform/http/limits.ts';
 import { limitField } from '../../platform/http/page.ts';
 import type { Route } from '../../platform/http/route.ts';
@@ -56,7 +56,7 @@ import {
 const roleField = choiceField(MEMBER_ROLES, { description: 'What the member may do', example: 'DEVELOPER' });
 
 const websiteField = (description: string) =>
-  textField({ max: MAX_WEBHOOK_URL_CHARACTERS, description, example: 'https://merchant.example' });
+  textField({ max: MAX_URL_CHARACTERS, description, example: 'https://merchant.example' });
 
 const accountSchema = dataObject('OwnAccount', {
   accountId: z.string().meta({ example: 'acc-6f9619ff8b864d0191f1c2d3e4f5a6b7' }),
@@ -125,7 +125,7 @@ const createKeyBody = namedObject('CreateKeyRequest', {
       example: ['203.0.113.7', '198.51.100.0/24'],
     }),
   webhookUrl: textField({
-    max: MAX_WEBHOOK_URL_CHARACTERS,
+    max: MAX_URL_CHARACTERS,
     description: 'Makes a webhook endpoint there too; one that exists already is used',
     example: 'https://merchant.example/webhooks',
   }).optional(),

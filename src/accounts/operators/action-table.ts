@@ -181,7 +181,7 @@ export const ACTION_TABLE = {
     command: 'replace',
     summary: 'Grants a replacement that needs review: the new eSIM is bought, and the old one revoked',
     details:
-      'grants a replacement that needs review: the new eSIM is bought at the agreed price; where it is delivered already, ends the old one here',
+      'grants a replacement that needs review: the new eSIM is bought at the agreed price; if it is already delivered, records that the old one is revoked',
     needs: 'a replacement in review; evidence that the eSIM does not work, or is revoked at the supplier',
     help: 'Grants a replacement in review. --evidence says where it can be seen that the eSIM does not work, or is revoked.',
   },

@@ -271,7 +271,7 @@ export function toAccount(row: Selectable<AccountsTable>): Account {
   return { id, type, name, email, currency, plan, requestsPerMinute };
 }
 
-/** What was agreed about returns of unused eSIMs; null: as the installation has it. */
+/** What was agreed about returns of unused eSIMs; null: as the settings say. */
 export interface ReturnTerms {
   readonly allowed: boolean;
   /** After the delivery. */
@@ -287,7 +287,7 @@ export const returnTermsOf = ({
 }: Pick<Selectable<AccountsTable>, 'returns_allowed' | 'return_window_days' | 'return_fee_bps'>) =>
   allowed === null || windowDays === null || feeBps === null ? null : { allowed, windowDays, feeBps };
 
-/** What was agreed about replacements of eSIMs; null: as the installation has it. */
+/** What was agreed about replacements of eSIMs; null: as the settings say. */
 export interface ReplacementTerms {
   readonly allowed: boolean;
   /** After the delivery. */

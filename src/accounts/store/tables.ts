@@ -56,11 +56,11 @@ export interface AccountsTable {
   website_url: string | null;
   /** By an operator: until it is null again, keys and members of the account are refused. */
   disabled_at: Generated<Date | null>;
-  /** What was agreed about returns of unused eSIMs; null: as the installation has it. */
+  /** What was agreed about returns of unused eSIMs; null: as the settings say. */
   returns_allowed: Generated<boolean | null>;
   return_window_days: Generated<number | null>;
   return_fee_bps: Generated<number | null>;
-  /** What was agreed about replacements of eSIMs; null: as the installation has it. */
+  /** What was agreed about replacements of eSIMs; null: as the settings say. */
   replacements_allowed: Generated<boolean | null>;
   replacement_window_days: Generated<number | null>;
   replacement_share_bps: Generated<number | null>;

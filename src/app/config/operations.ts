@@ -100,7 +100,7 @@ export const returnPolicyOf = (s: z.output<z.ZodObject<typeof returnSettings>>) 
   feeBps: s.SIMWAY_RETURN_FEE,
 });
 
-/** Replacements of eSIMs, where nothing else is agreed. The merchant pays, unless the house gives more. */
+/** Replacements of eSIMs, where nothing else is agreed. The merchant pays its share, and we pay the rest. */
 const replacementSettings = {
   SIMWAY_REPLACEMENTS: z.enum(['on', 'off']).default('on'),
   SIMWAY_REPLACEMENT_WINDOW_DAYS: z.coerce.number().int().min(0).max(365).default(30),

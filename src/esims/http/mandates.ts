@@ -50,7 +50,7 @@ const mandateSchema = dataObject('Mandate', {
   agreedBy: z.enum(MANDATE_AGREED_BY).describe('TRAVELLER: on the install page. MERCHANT: by this API'),
   packageCode: z.string(),
   limit: money('The most that its top-ups may cost', 30),
-  spent: money('What its top-ups cost that are delivered or open', 12.5),
+  spent: money('Cost of its open and delivered top-ups', 12.5),
   currency: z.enum(ACCOUNT_CURRENCIES),
   maxTopUps: z.number().int().nullable(),
   topUps: z.number().int().describe('Delivered or open'),
@@ -104,7 +104,7 @@ export const mandateRoutes: readonly Route<EsimCases>[] = [
     description:
       'For your own app, on behalf of your traveller. When less data is left than the threshold, we buy a top-up from your wallet, one at a ' +
       'time, and never more than the limit pays for. A top-up that fails gives its share back. It takes the place of the mandate that is active. ' +
-      'The same terms again change nothing. The budget of the key counts for each top-up, and the key must still work.',
+      'The same terms from the same key change nothing. The budget of the key counts for each top-up, and the key must still work.',
     handle: async ({ cases, principal, params, body }) => {
       const { limit: limitMinor, thresholdVolume, ...terms } = body;
       const thresholdBytes = thresholdVolume === undefined ? undefined : BigInt(thresholdVolume);

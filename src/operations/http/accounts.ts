@@ -108,7 +108,7 @@ const changeBody = z
       )
       .nullable()
       .optional()
-      .describe('Of unused eSIMs, in place of what the installation has; null: as the installation has it'),
+      .describe('Of unused eSIMs, in place of the settings; null: as the settings say'),
     replacements: z
       .object(
         {
@@ -119,20 +119,18 @@ const changeBody = z
           }),
           sharePercent: amountField({
             ...{ minMinor: 0n, maxMinor: 100_00n, example: 50 },
-            description: 'What the account pays of the first price, in percent; the house pays the rest',
+            description: 'What the account pays of the first price, in percent; we pay the rest',
           }),
           maxCount: countField({
             ...{ min: 1, max: 100, example: 2 },
-            description: 'How often what was bought once can be replaced',
+            description: 'How often one purchase can be replaced',
           }),
         },
         'must be an object or null',
       )
       .nullable()
       .optional()
-      .describe(
-        'Of deleted or broken eSIMs, in place of what the installation has; null: as the installation has it',
-      ),
+      .describe('Of deleted or broken eSIMs, in place of the settings; null: as the settings say'),
     reason: reasonField('Signed the contract, ticket 4711'),
   })
   .refine(
@@ -164,16 +162,16 @@ const listed = z.object({
       feePercent: percent('What is kept of the price', 5),
     })
     .nullable()
-    .describe('What was agreed about returns of unused eSIMs; null: as the installation has it'),
+    .describe('What was agreed about returns of unused eSIMs; null: as the settings say'),
   replacements: z
     .object({
       allowed: z.boolean(),
       windowDays: count('After the delivery', 60),
       sharePercent: percent('What the account pays of the first price', 50),
-      maxCount: count('Of what was bought once', 2),
+      maxCount: count('Replacements of one purchase', 2),
     })
     .nullable()
-    .describe('What was agreed about replacements of eSIMs; null: as the installation has it'),
+    .describe('What was agreed about replacements of eSIMs; null: as the settings say'),
   createdAt: isoTime('ISO 8601'),
 });
 
@@ -326,7 +324,7 @@ export const accountsRoutes: readonly Route<OperatorCases>[] = [
     body: changeBody,
     answer: [200, 'The account after the change', accountSchema],
     operationId: 'changeAccountTerms',
-    summary: 'Change the plan of an account, disable or enable it',
+    summary: 'Change the plan or the terms of an account, disable or enable it',
     description:
       'For both environments, whichever is named. Recorded under your name with your reason. Changes only the given fields; what is so already ' +
       'is not recorded again.',

@@ -1,4 +1,4 @@
-/** Wallets funded, credited and debited by hand, by two people. */
+/** Wallets funded, credited and corrected by hand, by two people. */
 import { z } from 'zod';
 import { isId } from '../../domain/ids.ts';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
@@ -23,7 +23,11 @@ import type { OperatorCases } from '../operator-use-cases.ts';
 
 const routes = operatorRoutes<OperatorCases>('Wallets by hand', {
   accountId: idParameter('account', 'The `accountId` of an account', 'No such account'),
-  adjustmentId: idParameter('adjustment', 'The `adjustmentId` of a change', 'No such change of a wallet'),
+  adjustmentId: idParameter(
+    'adjustment',
+    'The `adjustmentId` of a wallet adjustment',
+    'No such wallet adjustment',
+  ),
 });
 
 const adjustmentSchema = namedObject('WalletAdjustment', {
@@ -81,7 +85,7 @@ const listQuery = z.object({
     .optional()
     .describe('Only of this account'),
   status: choiceField(ADJUSTMENT_STATUSES, { description: 'Only in this status' }).optional(),
-  ...cursorFields(isAdjustmentId, 'Changes'),
+  ...cursorFields(isAdjustmentId, 'Wallet adjustments'),
 });
 
 const decisions: readonly Route<OperatorCases>[] = (['confirm', 'decline'] as const).map((verb) =>
@@ -91,7 +95,7 @@ const decisions: readonly Route<OperatorCases>[] = (['confirm', 'decline'] as co
     body: decisionBody,
     answer: [200, 'As it now is', oneSchema],
     operationId: `${verb}WalletAdjustment`,
-    summary: verb === 'confirm' ? 'Confirm a change of a wallet' : 'Decline a change of a wallet',
+    summary: verb === 'confirm' ? 'Confirm a wallet adjustment' : 'Decline a wallet adjustment',
     description:
       verb === 'confirm'
         ? 'The second of two people, independent of the first: it is booked. Confirmed again, nothing more is booked. ACTION_REFUSED, with why, where the ' +
@@ -108,7 +112,7 @@ export const walletAdjustmentRoutes: readonly Route<OperatorCases>[] = [
     query: listQuery,
     answer: [200, 'One page, newest first', cursorPageSchema(adjustmentSchema, 'WalletAdjustments')],
     operationId: 'listWalletAdjustments',
-    summary: 'List changes of wallets by hand',
+    summary: 'List wallet adjustments',
     description:
       'Fundings, credits and corrections: those that wait for a second person, and how the others ended.',
     async handle({ cases, query: { accountId, status, after, limit } }) {
@@ -122,9 +126,9 @@ export const walletAdjustmentRoutes: readonly Route<OperatorCases>[] = [
     body: askBody,
     answer: [200, 'It waits for a second person', oneSchema],
     operationId: 'askForWalletAdjustment',
-    summary: 'Ask to fund, credit or debit a wallet',
+    summary: 'Ask to fund, credit or correct a wallet',
     description:
-      'The first of two people. The same request again is answered with the same change. ACTION_REFUSED where the reference stands for another one.',
+      'The first of two people. The same request again is answered with the same adjustment. ACTION_REFUSED where the reference stands for another one.',
     handle: ({ cases, session, params, body: { amount, ...asked } }) =>
       cases.askForAdjustment(session, { accountId: params.accountId, amountMinor: amount, ...asked }),
   }),

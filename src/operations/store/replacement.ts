@@ -16,7 +16,7 @@ import type { ActionRow } from './tables.ts';
 const openOf = ({ facts, transactionId }: ActionSubject) =>
   facts.replacement && { id: facts.replacement.replacementId, transaction_id: transactionId };
 
-/** The new eSIM is bought; or, where it is delivered, the old one is ended on the word of a person. */
+/** The new eSIM is bought; or, where it is delivered, the old one is recorded as revoked on the word of a person. */
 export async function grantReplacement(
   trx: WorldDb,
   _action: ActionRow,
@@ -28,11 +28,11 @@ export async function grantReplacement(
   if (replacement.isDelivered) {
     // The caller collects the pending messages of this purchase.
     const ended = await recordReplaced(trx, open, newPendingMessages());
-    return ended ? { did: 'replaced: the old eSIM is ended here' } : { refusal: 'DOES_NOT_FIT' };
+    return ended ? { did: 'replaced: the old eSIM is recorded as revoked' } : { refusal: 'DOES_NOT_FIT' };
   }
   const begun = await beginOrdering(trx, open, { by: 'operator' });
   if (begun !== 'BEGUN') return { refusal: 'DOES_NOT_FIT', detail: whyNot(begun) };
-  return { did: `the replacement is granted; the house pays ${formatMoney(replacement)} of it` };
+  return { did: `the replacement is granted; we pay ${formatMoney(replacement)} of it` };
 }
 
 const whyNot = (begun: Exclude<Begun, 'BEGUN'>): string =>

@@ -9,7 +9,7 @@ import {
   MAX_METADATA_KEYS,
   MAX_METADATA_VALUE_CHARACTERS,
   MAX_REFERENCE_CHARACTERS,
-  MAX_WEBHOOK_URL_CHARACTERS,
+  MAX_URL_CHARACTERS,
 } from '../../platform/http/limits.ts';
 
 /** What naming them may be refused with. */
@@ -60,7 +60,7 @@ function isWebAddress(address: string): boolean {
 
 const returnUrl = (description: string) =>
   textField({
-    max: MAX_WEBHOOK_URL_CHARACTERS,
+    max: MAX_URL_CHARACTERS,
     description: `${description} \`{transactionId}\` in it is replaced. Its host must be among the return hosts of the account`,
     example: 'https://shop.example/orders/{transactionId}',
   })

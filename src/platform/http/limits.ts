@@ -118,7 +118,7 @@ export const MAX_KEY_PURCHASES = 100_000;
 export const MAX_KEY_COUNTRIES = 300;
 
 /** What the address guard takes as a URL at most. */
-export const MAX_WEBHOOK_URL_CHARACTERS = 2_048;
+export const MAX_URL_CHARACTERS = 2_048;
 /** Far above any balance that one would want to be warned of, in minor units. */
 export const MAX_LOW_BALANCE_MINOR = 100_000_000_000n;
 

@@ -36,7 +36,7 @@ const routes = merchantRoutes<PurchaseCases>('Replacements', {
 const replacementBody = namedObject('ReplacementRequest', {
   reason: textField({
     max: MAX_REASON_CHARACTERS,
-    description: 'Why. Our people read it where they decide',
+    description: 'Why. We read it when we decide',
     example: 'The traveller has deleted it',
   }).optional(),
 });
@@ -56,8 +56,8 @@ const replacementItem = namedObject('Replacement', {
   state: z
     .enum(REPLACEMENT_STATES)
     .describe(
-      'PENDING: the supplier is asked. NEEDS_REVIEW: it does not say that the eSIM was deleted, so our people decide. ORDERING: the new eSIM is bought. ' +
-        'RETIRING: it is delivered, and the old one is being revoked. REPLACED: done. REFUSED: nothing was changed',
+      'PENDING: the supplier is asked. NEEDS_REVIEW: it does not say that the eSIM was deleted, so we decide. ORDERING: the new eSIM is bought. ' +
+        'RETIRING: the new eSIM is delivered, and the old eSIM is being revoked. REPLACED: done. REFUSED: nothing was changed',
     ),
   refusal,
   failure: text('Why the purchase of the new eSIM failed; null otherwise').nullable(),
@@ -124,7 +124,7 @@ export const replacementRoutes: readonly Route<PurchaseCases>[] = [
     summary: 'Replace a deleted or broken eSIM',
     description:
       'The supplier is asked at this moment. Where the profile was deleted from its phone, the same package is bought again from the wallet, at the price of the terms. ' +
-      'Once that is delivered, the old eSIM is revoked. One that is on a phone and does not work waits for our people: NEEDS_REVIEW. ' +
+      'Once that is delivered, the old eSIM is revoked. One that is on a phone and does not work is NEEDS_REVIEW until we decide. ' +
       `REPLACEMENT_REFUSED: nothing was changed; \`details\` begins with why. ${WHY}.`,
     async handle({ cases, principal, params, body, idempotency, context }) {
       const command = { esimId: params.esimId, reason: body.reason, idempotency };

@@ -85,7 +85,7 @@ const returned = {
   state: z
     .enum(RETURN_STATES)
     .describe(
-      'PENDING: the supplier is asked. NEEDS_REVIEW: it does not say, so our people look. REFUNDING: cancelled, its money is on its way back. ' +
+      'PENDING: the supplier is asked. NEEDS_REVIEW: it does not say, so we look. REFUNDING: cancelled, its money is on its way back. ' +
         'RETURNED: the money is back. REFUSED: nothing was changed',
     ),
   refusal,

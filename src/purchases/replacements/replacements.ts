@@ -1,6 +1,6 @@
 /**
  * Replacements of eSIMs, asked for by their merchant. A replacement is a row before the supplier is asked.
- * Its workflow asks, has the new eSIM bought and retires the old one. Callers wait a few seconds for its end.
+ * Its workflow asks, buys the new eSIM and revokes the old one. Callers wait a few seconds for its end.
  */
 import { randomBytes } from 'node:crypto';
 import type { Principal } from '../../domain/account.ts';
@@ -43,7 +43,7 @@ interface ReplacementCommand {
 
 /**
  * As it stands after a few seconds. Throws ESIM_NOT_FOUND, NOT_YOUR_ESIM, and REPLACEMENT_REFUSED where our
- * rows, the supplier or the purchase do not allow it: then nothing was retired, and nothing is paid.
+ * rows, the supplier or the purchase do not allow it: then nothing was revoked, and nothing is paid.
  */
 export async function requestReplacement(
   deps: ReplacementDeps,

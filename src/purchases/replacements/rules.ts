@@ -9,9 +9,9 @@ export interface ReplacementPolicy {
   readonly isAllowed: boolean;
   /** After the delivery of the eSIM that is replaced. */
   readonly windowDays: number;
-  /** What the account pays of the first price, in hundredths of a percent. The house pays the rest. */
+  /** What the account pays of the first price, in hundredths of a percent. We pay the rest. */
   readonly shareBps: number;
-  /** Of what was bought once: the new eSIM counts as the old one. */
+  /** Of one purchase: the new eSIM counts as the old one. */
   readonly maxCount: number;
 }
 

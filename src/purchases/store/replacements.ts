@@ -151,7 +151,7 @@ export async function findReplacementLinks(db: WorldDb, transactionId: string) {
   return rows[0] ?? { replaces: null, replacedBy: null };
 }
 
-/** Of a purchase: the replacement that a person decides, and what of it the house pays. Null: none. */
+/** Of a purchase: the replacement that a person decides, and what of it we pay. Null: none. */
 export async function findReplacementInReview(db: WorldDb, transactionId: string) {
   const { rows } = await sql<{
     replacementId: string;

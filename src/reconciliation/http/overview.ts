@@ -27,7 +27,7 @@ const overviewSchema = dataObject('Overview', {
   }),
   approvals: z
     .object(figure)
-    .describe('Actions, batch repairs and changes of wallets by hand that await a second person'),
+    .describe('Actions, batch repairs and wallet adjustments that await a second person'),
   rates: z
     .object(figure)
     .nullable()

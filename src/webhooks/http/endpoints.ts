@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { count, isoTime, text, namedObject } from '../../platform/http/answer-fields.ts';
 import { merchantRoutes } from '../../platform/http/define-routes.ts';
 import { changesBody, choiceField, idParameter, textField, timeField } from '../../platform/http/fields.ts';
-import { MAX_WEBHOOK_URL_CHARACTERS } from '../../platform/http/limits.ts';
+import { MAX_URL_CHARACTERS } from '../../platform/http/limits.ts';
 import { pageSchema, presentPage } from '../../platform/http/page.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { PURCHASE_EVENT_STATUSES } from '../event-rules.ts';
@@ -24,7 +24,7 @@ const routes = merchantRoutes<WebhookCases>('Webhooks', {
 const eventField = (description: string) => choiceField(events, { description, example: PURCHASE_EVENT });
 
 const urlField = textField({
-  max: MAX_WEBHOOK_URL_CHARACTERS,
+  max: MAX_URL_CHARACTERS,
   description:
     'Where messages are sent: https, or http in the sandbox, on port 443 or 80 of a public address. Checked now and at ' +
     'every connection.',
