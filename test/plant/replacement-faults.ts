@@ -3,6 +3,7 @@ import { type Fault, faultsIn } from './fault.ts';
 
 const REPLACEMENTS = 'test/purchases/replacements.e2e.test.ts';
 const REPLACEMENT_ENDS = 'test/purchases/replacements-ends.e2e.test.ts';
+const REPLACEMENT_BOUNDS = 'test/purchases/replacements-bounds.e2e.test.ts';
 const RULES = 'test/purchases/replacement-rules.unit.test.ts';
 
 export const REPLACEMENT_FAULTS: readonly Fault[] = [
@@ -29,6 +30,41 @@ export const REPLACEMENT_FAULTS: readonly Fault[] = [
       'select * into strict first from esims where id = esim.id;',
     ],
   }),
+  ...faultsIn('migrations/world/baseline/replacements.ts', REPLACEMENT_BOUNDS, {
+    'what we pay for replacements in a day has no bound': ['> most_minor then', '> 10000 * most_minor then'],
+    'an eSIM whose price was given back is replaced': [
+      "'revenue:' || bought.currency), 0) <= 0",
+      "'revenue:' || bought.currency), 0) < 0",
+    ],
+    'the dispute of a payment is not looked at before the new eSIM is bought': [
+      'refusal := replacement_money_refusal(one.esim_id, one.first_esim_id);',
+      'refusal := null;',
+    ],
+    'a new eSIM is bought for a caller who may not buy any more': [
+      'if refusal is null and not accounts.may_still_buy(one.account_id, one.key_id, one.requested_by) then',
+      'if false then',
+    ],
+    'an eSIM is replaced while a top-up of it is open': [
+      "when has_open_top_up(esim.id) then 'TOP_UP_OPEN'",
+      "when false then 'TOP_UP_OPEN'",
+    ],
+    'a top-up is sold to an eSIM that is being replaced': [
+      "where esim_id = esim and state in ('ORDERING', 'RETIRING', 'REPLACED'));",
+      'where false);',
+    ],
+  }),
+  ...faultsIn('src/purchases/store/followed-rows.ts', REPLACEMENT_BOUNDS, {
+    'what hid a replacement in review hides it for ever': [
+      'where transaction_id = ${transaction_id} and needs_attention_since is null',
+      'where transaction_id = ${transaction_id} and needs_attention_since is null and ${first.numAffectedRows === 1n}',
+    ],
+  }),
+  ...faultsIn('src/operations/rules.ts', REPLACEMENT_BOUNDS, {
+    'a purchase that costs nothing can be ended by no one': [
+      'facts.holdsMoney && money.price.amountMinor > 0n ?',
+      'facts.holdsMoney ?',
+    ],
+  }),
   ...faultsIn('migrations/world/baseline/returns.ts', REPLACEMENT_ENDS, {
     'an eSIM that was replaced is returned': [
       "state <> 'REFUSED') then 'REPLACED'",
@@ -47,8 +83,8 @@ export const REPLACEMENT_FAULTS: readonly Fault[] = [
   }),
   ...faultsIn('activities/purchases/follow-replacement.ts', REPLACEMENT_ENDS, {
     'an eSIM that is on a phone is replaced without a person': [
-      "      return row.state === 'NEEDS_REVIEW' ? inReview(deps, row) : review(deps, row);",
-      "      await beginOrdering(db, row);\n      return 'next';",
+      "return inReview(deps, row, 'the supplier does not say that it was deleted');",
+      'return begin(deps, row);',
     ],
   }),
   ...faultsIn('src/purchases/replacements/replacements.ts', REPLACEMENTS, {

@@ -164,7 +164,7 @@ describe('a refused batch', () => {
       generalError(413, 'PAYLOAD_TOO_LARGE', 'The request body may have at most 524288 bytes'),
     ]);
     const wide = await order({ rows: [], more: Array.from({ length: 9_000 }, () => 1) });
-    expect(wide.text).toContain('must not have more than 4000 members in all');
+    expect(wide.text).toContain('must not have more than 9000 members in all');
   });
 
   it('has e-mail addresses where no e-mails are sent (EMAIL_UNAVAILABLE); without them it is ordered', async () => {

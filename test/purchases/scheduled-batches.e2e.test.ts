@@ -106,8 +106,8 @@ describe('a batch with startAt', () => {
       if (when !== 'at once') await comes(batch);
       await ended(key, batch);
       const { body } = await stack.call('GET', '/api/esim/transactions', { key });
-      const { transactions: bought } = body as unknown as {
-        transactions: { reference: string; metadata: object }[];
+      const { items: bought } = body.data as unknown as {
+        items: { reference: string; metadata: object }[];
       };
       expect(Object.fromEntries(bought.map((one) => [one.reference, one.metadata]))).toEqual({
         a: metadata,

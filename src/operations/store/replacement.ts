@@ -16,7 +16,7 @@ import type { ActionRow } from './tables.ts';
 const openOf = ({ facts, transactionId }: ActionSubject) =>
   facts.replacement && { id: facts.replacement.replacementId, transaction_id: transactionId };
 
-/** The new eSIM is bought; or, where it is delivered, the old one is recorded as revoked on the word of a person. */
+/** Begins the purchase of the new eSIM. Where that is delivered, the old one is recorded as revoked. */
 export async function grantReplacement(
   trx: WorldDb,
   _action: ActionRow,
