@@ -2,8 +2,8 @@
 import { expect, it } from 'vitest';
 import { SIGN_IN_ENV } from '../support/people/people.ts';
 import { pngOf } from '../support/people/pictures.ts';
-import { openPages } from './browser.ts';
-import { faultsOf, makeFundedOwner, openMerchant, placeOf } from './merchant.support.ts';
+import { openPages, PHONE } from './browser.ts';
+import { buy, faultsOf, makeFundedOwner, openMerchant, placeOf } from './merchant.support.ts';
 
 const [browser, stack] = await openPages({ env: SIGN_IN_ENV });
 
@@ -32,4 +32,14 @@ it('is set with a preview that follows what is typed', async () => {
   await logo('logo.png', pngOf(120, 80, [0, 120, 90]));
   await page.getByRole('button', { name: 'Remove the logo' }).waitFor();
   expect(await faultsOf(page, 'brand')).toEqual([]);
+
+  // On a traveller's phone, who is signed in to nothing.
+  const { esimDetails } = await buy(owner, 'SIM-OK');
+  const { installUrl } = (await owner.ask('GET', `/api/esim/${esimDetails.esimId}/install`)).body;
+  const phone = await (await browser.newContext({ viewport: PHONE })).newPage();
+  await phone.goto(installUrl);
+  await phone.getByRole('banner').getByText('Atlas Travel').waitFor();
+  expect(await phone.evaluate("document.querySelector('header img').naturalWidth")).toBe(120);
+  await phone.getByRole('link', { name: 'help@atlas.example' }).waitFor();
+  expect(await faultsOf(phone, 'a branded install page')).toEqual([]);
 });

@@ -42,7 +42,7 @@ export const AVAILABILITY_FAULTS: readonly Fault[] = [
   }),
   ...faultsIn('migrations/world/baseline/opening-functions.ts', AVAILABILITY, {
     'a purchase is opened that the supplier refuses': [
-      'if is_unavailable or is_beyond_mandate then',
+      'if is_being_replaced or is_unavailable or is_beyond_mandate then',
       'if is_beyond_mandate then',
     ],
   }),

@@ -6,6 +6,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { createJobActivities, checkJob } from '../../activities/jobs/run-jobs.ts';
 import type { ActivityDeps } from '../../activities/index.ts';
+import { replaceBrand } from '../../src/accounts/store/brands.ts';
 import { forgetTravellerEmails } from '../../src/purchases/store/batch-emails.ts';
 import type { EngineAnswer } from '../../src/payments/engine.ts';
 import { EngineUnavailable } from '../../src/domain/outcome.ts';
@@ -35,6 +36,10 @@ const order = (body: unknown, ask: Ask = {}): Promise<Reply> =>
   api.ask(PATH, { key: 'usd', method: 'POST', body, ...ask });
 const read = (path: string, key = 'usd', example?: string): Promise<Reply> =>
   api.ask(`${PATH}${path}`, { key, example });
+const NO_BRAND = {
+  ...{ shopName: null, accentColor: null, autoTopUp: null },
+  ...{ supportEmail: null, supportUrl: null, supportPhone: null },
+};
 const rows = (count: number, more: object = {}) =>
   Array.from({ length: count }, (_, index) => ({ reference: `r-${index}`, packageCode: PACKAGE, ...more }));
 
@@ -423,6 +428,12 @@ describe('e-mails to travellers', () => {
         { reference: 'none', packageCode: PACKAGE },
       ],
     };
+    const accountId = api.shop.accountId('usd');
+    await replaceBrand(
+      api.shop.db,
+      { accountId, changedBy: 'a test' },
+      { ...NO_BRAND, shopName: 'Atlas Travel' },
+    );
     const batchId = await accepted(body);
     expect(await sendEmails()).toBe('0 e-mails sent, 0 not');
     expect(await carryOut(batchId)).toMatchObject({ hasEmailsDue: true, waitMs: null });
@@ -453,6 +464,7 @@ describe('e-mails to travellers', () => {
     expect(activationCode).toMatch(/^LPA:/);
     expect(page.text).toContain(activationCode);
     expect(text).toContain('vous a envoyé une eSIM');
+    expect(text).toContain('Atlas Travel');
     const [, stop] =
       /<(https:\/\/shop\.example\/mails\/stop\/[\w-]{86})>/.exec(letter!.headers['list-unsubscribe'] ?? '') ??
       [];

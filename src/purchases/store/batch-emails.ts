@@ -36,12 +36,13 @@ export async function leaseEmail(db: WorldDb, now: Date, leaseMs: number): Promi
       returning *
     )
     select leased.job_id as "batchId", jobs.account_id as "accountId", leased.row_number as "rowNumber", leased.transaction_id as "transactionId",
-           leased.email, leased.language, leased.reference, jobs.sender_name as sender, esims.package_name as "packageName",
+           leased.email, leased.language, leased.reference, coalesce(brands.shop_name, jobs.sender_name) as sender, esims.package_name as "packageName",
            esims.id as "esimId", esims.status in ('EXPIRED', 'CANCELLED', 'FAILED') as "isOver",
            leased.email_due_at as "dueAt", leased.email_attempts as attempts
       from leased
       join jobs on jobs.id = leased.job_id
-      join esims on esims.transaction_id = leased.transaction_id`.execute(db);
+      join esims on esims.transaction_id = leased.transaction_id
+      left join brands on brands.account_id = jobs.account_id`.execute(db);
   return rows[0];
 }
 
