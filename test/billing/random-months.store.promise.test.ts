@@ -22,6 +22,9 @@ import { createRandom, size, withSeed, type Random } from '../support/time/size.
 import { momentIn, monthAgo, openMonths } from './months.support.ts';
 
 const DEEDS = size({ ci: 120, prove: 2_000 });
+const MOST_MINOR = 90_000;
+/** Enough for all of them at their dearest. */
+const FUNDS_MINOR = BigInt(DEEDS * (MOST_MINOR + 100));
 const MONTHS = [monthAgo(3), monthAgo(2), monthAgo(1)];
 const CLOCK = { now: () => new Date() };
 
@@ -33,7 +36,7 @@ const principal = (id: string, currency: AccountCurrency) =>
   ({ account: { id, currency } }) as unknown as Principal;
 
 async function deed(accountId: string, currency: AccountCurrency, random: Random): Promise<void> {
-  const priceMinor = BigInt(100 + random.below(90_000));
+  const priceMinor = BigInt(100 + random.below(MOST_MINOR));
   const paidBy = currency === 'USD' && random.below(2) === 0 ? 'CARD' : 'WALLET';
   const sale = { priceMinor, currency, costUsdE4: BigInt(1 + random.below(50_000)), paidBy } as const;
   const id = await books.open(accountId, sale);
@@ -134,9 +137,9 @@ it(
       const random = createRandom(seed);
       await books.setCompany();
       const accounts = [
-        { id: await books.account('NGN'), currency: 'NGN' },
-        { id: await books.account('USD'), currency: 'USD' },
-        { id: await books.account('USD'), currency: 'USD' },
+        { id: await books.account('NGN', FUNDS_MINOR), currency: 'NGN' },
+        { id: await books.account('USD', FUNDS_MINOR), currency: 'USD' },
+        { id: await books.account('USD', FUNDS_MINOR), currency: 'USD' },
       ] as const;
       for (let nth = 0; nth < DEEDS; nth += 1) {
         const { id, currency } = random.pick(accounts);
@@ -181,5 +184,5 @@ it(
         expect(receipts.reduce((sum, { totalMinor }) => sum + totalMinor, 0n)).toBe(earned);
       }
     }),
-  120_000,
+  600_000,
 );
