@@ -177,6 +177,14 @@ describe('a closed purchase', () => {
     expect(await listed(id)).toEqual([line]);
   });
 
+  it.each([
+    ['returns', 'return-needs-review: RETURN_NEEDS_REVIEW'],
+    ['replacements', 'replacement-needs-review: REPLACEMENT_NEEDS_REVIEW'],
+  ] as const)('is listed where the step of its %s asks for nobody in time', async (table, line) => {
+    expect(await listed(await rows.followed(table, ago(19)))).toEqual([]);
+    expect(await listed(await rows.followed(table, ago(21)))).toEqual([line]);
+  });
+
   it('is listed while money is held for it', async () => {
     const held = async (status: 'SUCCESS' | 'FAILED'): Promise<string[]> => {
       const id = await rows.purchase({ status, ...(status === 'FAILED' ? { reason: 'OUT_OF_STOCK' } : {}) });

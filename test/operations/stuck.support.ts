@@ -52,6 +52,33 @@ export const rowsOf = (owner: WorldDb) => ({
       .execute();
     return id;
   },
+  /** A purchase that is flagged for nothing. Its eSIM is to be returned or replaced since then. */
+  followed: async (table: 'returns' | 'replacements', at: Date): Promise<string> => {
+    const [id, esimId] = [`txn-${HEX()}`, `esim-${HEX()}`];
+    const row = { transaction_id: id, account_id: 'acc-1', esim_id: esimId, supplier: 's', created_at: at };
+    await rowsOf(owner).purchase({ transaction_id: id, esim_id: esimId, status: 'SUCCESS', created_at: at });
+    await sql`
+      insert into esims (id, account_id, transaction_id, package_code, package_name, status, price_minor, currency, snapshot, supplier, iccid, order_no,
+                         esim_tran_no, total_volume_bytes, total_duration, duration_unit, data_type, created_at)
+      values (${esimId}, 'acc-1', ${id}, 'P', 'P', 'CREATED', 1, 'USD', '{}', 's', ${esimId}, 'o', 'n', 1, 30, 'DAY', 1, ${at})`.execute(
+      owner,
+    );
+    const asked = { ...row, currency: 'USD' as const, requested_by: 'ada', in_flight_grace_ms: 1 };
+    if (table === 'returns')
+      await owner
+        .insertInto('returns')
+        .values({ ...asked, id: `return-${HEX()}`, price_minor: 1n, fee_minor: 0n, amount_minor: 1n })
+        .execute();
+    else
+      await owner
+        .insertInto('replacements')
+        .values({
+          ...{ ...asked, id: `replacement-${HEX()}`, first_esim_id: esimId, request_id: 'r' },
+          ...{ full_price_minor: 1n, price_minor: 1n, new_transaction_id: HEX(), new_esim_id: HEX() },
+        })
+        .execute();
+    return id;
+  },
   /** Sent to the supplier at this time. */
   order: async (id: string, sentAt: Date): Promise<void> => {
     await sql`
@@ -210,6 +237,15 @@ export async function fillClosed(owner: WorldDb, count: number): Promise<void> {
     sql`
     insert into disputes (reference, dispute_id, transaction_id, gateway, amount_minor, currency, outcome, settled_at)
     select 'p' || i, 'd' || i, 't' || i, 'paystack', 1, 'NGN', 'LOST', ${at} from ${many}`,
+    sql`
+    insert into returns (id, account_id, esim_id, transaction_id, supplier, state, price_minor, fee_minor, amount_minor, currency, refusal,
+                         requested_by, in_flight_grace_ms, next_check_at, created_at, closed_at)
+    select 'return-' || md5(i::text), 'acc-1', 'e' || i, 't' || i, 's', 'REFUSED', 230, 0, 230, 'USD', 'NOT_UNUSED', 'ada', 1, ${at}, ${at}, ${at} from ${many}`,
+    sql`
+    insert into replacements (id, account_id, esim_id, first_esim_id, transaction_id, supplier, state, full_price_minor, price_minor, currency,
+                              new_transaction_id, new_esim_id, refusal, requested_by, request_id, in_flight_grace_ms, next_check_at, created_at, closed_at)
+    select 'replacement-' || md5(i::text), 'acc-1', 'e' || i, 'e' || i, 't' || i, 's', 'REFUSED', 230, 230, 'USD', 'n' || i, 'ne' || i, 'UNUSED', 'ada',
+           'r' || i, 1, ${at}, ${at}, ${at} from ${many}`,
     sql`
     insert into gateway_events (gateway, event_key, type, about, reference, received_at, applied_at, note)
     select 'paystack', 'many-' || i, 'charge.success', 'charge', 'p' || i, ${at}, ${at}, 'checked' from ${many}`,
