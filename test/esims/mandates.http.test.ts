@@ -67,6 +67,23 @@ describe('a mandate by the API', () => {
     });
   });
 
+  it.each([
+    ['INSUFFICIENT_BALANCE', 'INSUFFICIENT_BALANCE'],
+    ['OUT_OF_STOCK', 'PACKAGE_UNAVAILABLE'],
+  ])('says when a top-up was last tried, and that %s left it without', async (refusal, shown) => {
+    const id = await esim();
+    await put(id, TERMS);
+    const triedAt = new Date(1_700_000_000_000);
+    await api.shop.owner
+      .updateTable('top_up_mandates')
+      .set({ tried_at: triedAt, refusal })
+      .where('esim_id', '=', id)
+      .execute();
+    const expected = { triedAt: triedAt.toISOString(), refusal: shown };
+    expect(dataOf(await mandate(id))).toMatchObject(expected);
+    expect(dataOf(await put(id, TERMS))).toMatchObject(expected);
+  });
+
   it('that has expired is shown as ended', async () => {
     const id = await esim();
     await put(id, TERMS);
@@ -96,6 +113,7 @@ describe('a mandate by the API', () => {
     expect(
       codeOf(await put(await esim({ status: 'EXPIRED' }), TERMS, { example: 'an eSIM that has ended' })),
     ).toEqual([400, 'INVALID_TOPUP']);
+    expect(codeOf(await put(await esim({ replaced_by: 'esim-new' }), TERMS))).toEqual([400, 'INVALID_TOPUP']);
     const id = await esim();
     for (const method of ['GET', 'PUT', 'DELETE'])
       expect(
@@ -219,6 +237,26 @@ describe('automatic top-ups on the install page', () => {
       headers: FORM,
     });
     expect(nowhere.status).toBe(404);
+  });
+});
+
+describe('agreements of travellers', () => {
+  it('are at most ten for one eSIM within a day', async () => {
+    const id = await esim();
+    await brand(id, OFFER);
+    const again = async () => {
+      await send(id, 'do=end');
+      return (await send(id, AGREE)).status;
+    };
+    const statuses: number[] = [];
+    for (let count = 0; count < 11; count += 1) statuses.push(await again());
+    expect(statuses).toEqual([...Array.from({ length: 10 }, () => 303), 400]);
+    await api.shop.owner
+      .updateTable('top_up_mandates')
+      .set({ created_at: new Date(Date.now() - 86_400_001) })
+      .where('esim_id', '=', id)
+      .execute();
+    expect(await again()).toBe(303);
   });
 });
 
