@@ -46,6 +46,7 @@ export const MANDATE_FAULTS: readonly Fault[] = [
       "where esim_id = new.id and state = 'ACTIVE'\n         and new.total",
       "where esim_id = new.id and state = 'ACTIVE' and (due_at is null or due_at > now())\n         and new.total",
     ],
+    'a delivery and a figure of its eSIM wait for each other': ['deferrable initially deferred for', 'for'],
     'a top-up that fails leaves no reason': [
       "refusal = case when new.status = 'FAILED' then new.reason end",
       'refusal = null',
@@ -83,9 +84,13 @@ export const MANDATE_FAULTS: readonly Fault[] = [
     'a form of another site agrees to top-ups': [": site === 'same-origin';", ': true;'],
   }),
   ...faultsIn('src/esims/mandates/mandates.ts', HTTP, {
-    'a traveller agrees to more top-ups than the shop offers': [
+    'a traveller agrees to a number of top-ups that is not offered': [
       "if (!offer?.choices.includes(topUps)) throw new DomainError('INVALID_TOPUP', 'This is not offered');\n  const",
       "if (!offer) throw new DomainError('INVALID_TOPUP', 'This is not offered');\n  const",
+    ],
+    'a traveller agrees to more top-ups than the shop offers by then': [
+      'if ((max_top_ups ?? 0) > left)',
+      'if (false)',
     ],
     'a traveller agrees as often as they like': [
       '>= MAX_TRAVELLER_AGREEMENTS_A_DAY)',

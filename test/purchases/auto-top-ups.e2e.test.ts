@@ -168,7 +168,7 @@ describe('an automatic top-up', () => {
     await change(one);
     await one.act('use-up');
     await one.becomes({ ...after, openTransactionId: null });
-    expect(await one.topUps()).toHaveLength(after.topUps);
+    expect(await one.topUps()).toHaveLength(after.topUps ?? 0);
     expect(await one.told()).toEqual(
       after.endReason === undefined ? [] : [['mandate.ended', after.endReason]],
     );

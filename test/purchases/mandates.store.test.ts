@@ -23,6 +23,7 @@ import { basePackage, purchaseInput, region } from '../support/money/facts.ts';
 import { failPurchase } from '../support/money/give-back.ts';
 import { createRandom, seedOfRun } from '../support/time/size.ts';
 import { webhookBody } from '../../src/webhooks/events.ts';
+import { until } from '../support/time/until.ts';
 import { auditBooks, openBooks } from '../support/world/books.ts';
 import { forFile } from '../support/world/for-file.ts';
 
@@ -215,10 +216,13 @@ describe('a mandate', () => {
   });
 
   it('pays for its own eSIM and its own account only', async () => {
-    const [mine, other] = [await mandateWith(), await mandateWith()];
-    expect(await open({ ...topUpOf(other), mandate: { id: mine.id, sequence: 0 } })).toBe(
-      'MANDATE_NOT_VALID',
-    );
+    const mine = await mandateWith();
+    const { account_id } = mine;
+    const ofSameAccount = await mandateWith({ account_id, esim_id: await esimOf(account_id) });
+    for (const other of [await mandateWith(), ofSameAccount])
+      expect(await open({ ...topUpOf(other), mandate: { id: mine.id, sequence: 0 } })).toBe(
+        'MANDATE_NOT_VALID',
+      );
     expect(await now(mine)).toMatchObject({ spent_minor: 0n });
   });
 
@@ -335,6 +339,14 @@ describe('a try that is refused', () => {
   });
 });
 
+/** Transactions that wait for another's locks. */
+async function waiting(): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::integer as count from pg_stat_activity
+     where datname = current_database() and wait_event_type = 'Lock'`.execute(books.owner);
+  return rows[0]?.count ?? 0;
+}
+
 describe('a mandate is due', () => {
   const uses = (mandate: MandateRow, usedBytes: bigint) =>
     books.world
@@ -408,6 +420,23 @@ describe('a mandate is due', () => {
     expect((await now(mandate)).due_at!.getTime()).toBeGreaterThan(Date.now() + 3_000_000);
     await lease(mandate);
     expect(await renewLease(books.world, leased)).toBe(false);
+  });
+
+  it('at the end of a delivery beside which another figure of its eSIM is written', async () => {
+    const mandate = await mandateWith();
+    const input = topUpOf(mandate);
+    await open(input);
+    const delivered = await books.world.transaction().execute(async (trx) => {
+      const esim = trx.updateTable('esims').where('id', '=', mandate.esim_id);
+      await esim.set({ updated_at: new Date() }).execute();
+      const done = deliver(input);
+      await until(waiting, (count) => count > 0, { what: 'a delivery that waits for the eSIM' });
+      await esim.set({ order_usage_bytes: GB }).execute();
+      return { done };
+    });
+    await delivered.done;
+    expect(await now(mandate)).toMatchObject({ open_transaction_id: null });
+    expect((await now(mandate)).due_at).not.toBeNull();
   });
 
   it('again at once after a delivery', async () => {

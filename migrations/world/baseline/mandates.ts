@@ -135,7 +135,8 @@ const changes = ({ ownPath }: World) => sql`
     end $$;
 
   -- A top-up that fails gives its price back, and the next try waits. After a delivery the figures decide
-  -- again at once.
+  -- again at once. At the end of its transaction, since a figure locks the eSIM before the mandate: a delivery
+  -- must not lock the mandate first.
   create function mandate_goes_on() returns trigger language plpgsql ${ownPath} as $$
     begin
       update top_up_mandates
@@ -146,8 +147,8 @@ const changes = ({ ownPath }: World) => sql`
        where id = new.mandate_id and open_transaction_id = new.transaction_id;
       return null;
     end $$;
-  create trigger mandate_goes_on after update of status on purchases
-    for each row when (new.mandate_id is not null and new.status in ('SUCCESS', 'FAILED')
+  create constraint trigger mandate_goes_on after update of status on purchases
+    deferrable initially deferred for each row when (new.mandate_id is not null and new.status in ('SUCCESS', 'FAILED')
                        and old.status <> new.status)
     execute function mandate_goes_on();
 `;
