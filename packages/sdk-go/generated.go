@@ -118,6 +118,8 @@ const (
 	CreateWebhookEndpointRequestEventsEsimReturned       CreateWebhookEndpointRequestEvents = "esim.returned"
 	CreateWebhookEndpointRequestEventsEsimStatusChanged  CreateWebhookEndpointRequestEvents = "esim.status_changed"
 	CreateWebhookEndpointRequestEventsEsimUsageThreshold CreateWebhookEndpointRequestEvents = "esim.usage_threshold"
+	CreateWebhookEndpointRequestEventsMandateEnded       CreateWebhookEndpointRequestEvents = "mandate.ended"
+	CreateWebhookEndpointRequestEventsMandateRefused     CreateWebhookEndpointRequestEvents = "mandate.refused"
 	CreateWebhookEndpointRequestEventsPackageChanged     CreateWebhookEndpointRequestEvents = "package.changed"
 	CreateWebhookEndpointRequestEventsPackageWithdrawn   CreateWebhookEndpointRequestEvents = "package.withdrawn"
 	CreateWebhookEndpointRequestEventsPaymentReceived    CreateWebhookEndpointRequestEvents = "payment.received"
@@ -352,6 +354,8 @@ const (
 	EventNameEsimReturned       EventName = "esim.returned"
 	EventNameEsimStatusChanged  EventName = "esim.status_changed"
 	EventNameEsimUsageThreshold EventName = "esim.usage_threshold"
+	EventNameMandateEnded       EventName = "mandate.ended"
+	EventNameMandateRefused     EventName = "mandate.refused"
 	EventNamePackageChanged     EventName = "package.changed"
 	EventNamePackageWithdrawn   EventName = "package.withdrawn"
 	EventNamePaymentReceived    EventName = "payment.received"
@@ -497,13 +501,21 @@ const (
 	MandateDataEndReasonLIMITREACHED     MandateDataEndReason = "LIMIT_REACHED"
 	MandateDataEndReasonLessThanNil      MandateDataEndReason = "<nil>"
 	MandateDataEndReasonNOTALLOWED       MandateDataEndReason = "NOT_ALLOWED"
-	MandateDataEndReasonREPLACED         MandateDataEndReason = "REPLACED"
+	MandateDataEndReasonSUPERSEDED       MandateDataEndReason = "SUPERSEDED"
 )
 
 // Defines values for MandateDataState.
 const (
 	MandateDataStateActive MandateDataState = "ACTIVE"
 	MandateDataStateEnded  MandateDataState = "ENDED"
+)
+
+// Defines values for MandateEndedDataEndReason.
+const (
+	MandateEndedDataEndReasonEsimEnded    MandateEndedDataEndReason = "ESIM_ENDED"
+	MandateEndedDataEndReasonExpired      MandateEndedDataEndReason = "EXPIRED"
+	MandateEndedDataEndReasonLimitReached MandateEndedDataEndReason = "LIMIT_REACHED"
+	MandateEndedDataEndReasonNotAllowed   MandateEndedDataEndReason = "NOT_ALLOWED"
 )
 
 // Defines values for MandateRequestCurrency.
@@ -531,6 +543,8 @@ const (
 	NewWebhookEndpointEventsEsimReturned       NewWebhookEndpointEvents = "esim.returned"
 	NewWebhookEndpointEventsEsimStatusChanged  NewWebhookEndpointEvents = "esim.status_changed"
 	NewWebhookEndpointEventsEsimUsageThreshold NewWebhookEndpointEvents = "esim.usage_threshold"
+	NewWebhookEndpointEventsMandateEnded       NewWebhookEndpointEvents = "mandate.ended"
+	NewWebhookEndpointEventsMandateRefused     NewWebhookEndpointEvents = "mandate.refused"
 	NewWebhookEndpointEventsPackageChanged     NewWebhookEndpointEvents = "package.changed"
 	NewWebhookEndpointEventsPackageWithdrawn   NewWebhookEndpointEvents = "package.withdrawn"
 	NewWebhookEndpointEventsPaymentReceived    NewWebhookEndpointEvents = "payment.received"
@@ -698,39 +712,40 @@ const (
 	ReceiptDataStatusSuccess    ReceiptDataStatus = "SUCCESS"
 )
 
-// Defines values for ReplacementDataCurrency.
+// Defines values for ReplacementCurrency.
 const (
-	ReplacementDataCurrencyNgn ReplacementDataCurrency = "NGN"
-	ReplacementDataCurrencyUsd ReplacementDataCurrency = "USD"
+	ReplacementCurrencyNgn ReplacementCurrency = "NGN"
+	ReplacementCurrencyUsd ReplacementCurrency = "USD"
 )
 
-// Defines values for ReplacementDataRefusal.
+// Defines values for ReplacementRefusal.
 const (
-	ReplacementDataRefusalALREADYREPLACED   ReplacementDataRefusal = "ALREADY_REPLACED"
-	ReplacementDataRefusalCANCELLED         ReplacementDataRefusal = "CANCELLED"
-	ReplacementDataRefusalEXPIRED           ReplacementDataRefusal = "EXPIRED"
-	ReplacementDataRefusalINPROGRESS        ReplacementDataRefusal = "IN_PROGRESS"
-	ReplacementDataRefusalLessThanNil       ReplacementDataRefusal = "<nil>"
-	ReplacementDataRefusalNOTALLOWED        ReplacementDataRefusal = "NOT_ALLOWED"
-	ReplacementDataRefusalNOTDELIVERED      ReplacementDataRefusal = "NOT_DELIVERED"
-	ReplacementDataRefusalPAYMENTDISPUTED   ReplacementDataRefusal = "PAYMENT_DISPUTED"
-	ReplacementDataRefusalPURCHASEFAILED    ReplacementDataRefusal = "PURCHASE_FAILED"
-	ReplacementDataRefusalREFUSEDBYOPERATOR ReplacementDataRefusal = "REFUSED_BY_OPERATOR"
-	ReplacementDataRefusalRETURNED          ReplacementDataRefusal = "RETURNED"
-	ReplacementDataRefusalTOOMANY           ReplacementDataRefusal = "TOO_MANY"
-	ReplacementDataRefusalUNUSED            ReplacementDataRefusal = "UNUSED"
-	ReplacementDataRefusalUSEDUP            ReplacementDataRefusal = "USED_UP"
-	ReplacementDataRefusalWINDOWOVER        ReplacementDataRefusal = "WINDOW_OVER"
+	ReplacementRefusalALREADYREPLACED   ReplacementRefusal = "ALREADY_REPLACED"
+	ReplacementRefusalCANCELLED         ReplacementRefusal = "CANCELLED"
+	ReplacementRefusalEXPIRED           ReplacementRefusal = "EXPIRED"
+	ReplacementRefusalINPROGRESS        ReplacementRefusal = "IN_PROGRESS"
+	ReplacementRefusalLessThanNil       ReplacementRefusal = "<nil>"
+	ReplacementRefusalNOTALLOWED        ReplacementRefusal = "NOT_ALLOWED"
+	ReplacementRefusalNOTDELIVERED      ReplacementRefusal = "NOT_DELIVERED"
+	ReplacementRefusalPAYMENTDISPUTED   ReplacementRefusal = "PAYMENT_DISPUTED"
+	ReplacementRefusalPURCHASEFAILED    ReplacementRefusal = "PURCHASE_FAILED"
+	ReplacementRefusalREFUSEDBYOPERATOR ReplacementRefusal = "REFUSED_BY_OPERATOR"
+	ReplacementRefusalRETURNED          ReplacementRefusal = "RETURNED"
+	ReplacementRefusalTOOMANY           ReplacementRefusal = "TOO_MANY"
+	ReplacementRefusalTOOOFTEN          ReplacementRefusal = "TOO_OFTEN"
+	ReplacementRefusalUNUSED            ReplacementRefusal = "UNUSED"
+	ReplacementRefusalUSEDUP            ReplacementRefusal = "USED_UP"
+	ReplacementRefusalWINDOWOVER        ReplacementRefusal = "WINDOW_OVER"
 )
 
-// Defines values for ReplacementDataState.
+// Defines values for ReplacementState.
 const (
-	ReplacementDataStateNeedsReview ReplacementDataState = "NEEDS_REVIEW"
-	ReplacementDataStateOrdering    ReplacementDataState = "ORDERING"
-	ReplacementDataStatePending     ReplacementDataState = "PENDING"
-	ReplacementDataStateRefused     ReplacementDataState = "REFUSED"
-	ReplacementDataStateReplaced    ReplacementDataState = "REPLACED"
-	ReplacementDataStateRetiring    ReplacementDataState = "RETIRING"
+	ReplacementStateNeedsReview ReplacementState = "NEEDS_REVIEW"
+	ReplacementStateOrdering    ReplacementState = "ORDERING"
+	ReplacementStatePending     ReplacementState = "PENDING"
+	ReplacementStateRefused     ReplacementState = "REFUSED"
+	ReplacementStateReplaced    ReplacementState = "REPLACED"
+	ReplacementStateRetiring    ReplacementState = "RETIRING"
 )
 
 // Defines values for ReplacementTermsDataCurrency.
@@ -753,6 +768,7 @@ const (
 	ReplacementTermsDataRefusalREFUSEDBYOPERATOR ReplacementTermsDataRefusal = "REFUSED_BY_OPERATOR"
 	ReplacementTermsDataRefusalRETURNED          ReplacementTermsDataRefusal = "RETURNED"
 	ReplacementTermsDataRefusalTOOMANY           ReplacementTermsDataRefusal = "TOO_MANY"
+	ReplacementTermsDataRefusalTOOOFTEN          ReplacementTermsDataRefusal = "TOO_OFTEN"
 	ReplacementTermsDataRefusalUNUSED            ReplacementTermsDataRefusal = "UNUSED"
 	ReplacementTermsDataRefusalUSEDUP            ReplacementTermsDataRefusal = "USED_UP"
 	ReplacementTermsDataRefusalWINDOWOVER        ReplacementTermsDataRefusal = "WINDOW_OVER"
@@ -786,6 +802,7 @@ const (
 	ReturnRefusalREFUSEDBYOPERATOR ReturnRefusal = "REFUSED_BY_OPERATOR"
 	ReturnRefusalREPLACED          ReturnRefusal = "REPLACED"
 	ReturnRefusalSUPPLIERREFUSED   ReturnRefusal = "SUPPLIER_REFUSED"
+	ReturnRefusalTOOOFTEN          ReturnRefusal = "TOO_OFTEN"
 	ReturnRefusalWINDOWOVER        ReturnRefusal = "WINDOW_OVER"
 )
 
@@ -814,6 +831,7 @@ const (
 	ReturnLineRefusalREFUSEDBYOPERATOR ReturnLineRefusal = "REFUSED_BY_OPERATOR"
 	ReturnLineRefusalREPLACED          ReturnLineRefusal = "REPLACED"
 	ReturnLineRefusalSUPPLIERREFUSED   ReturnLineRefusal = "SUPPLIER_REFUSED"
+	ReturnLineRefusalTOOOFTEN          ReturnLineRefusal = "TOO_OFTEN"
 	ReturnLineRefusalWINDOWOVER        ReturnLineRefusal = "WINDOW_OVER"
 )
 
@@ -854,6 +872,7 @@ const (
 	ReturnTermsDataRefusalREFUSEDBYOPERATOR ReturnTermsDataRefusal = "REFUSED_BY_OPERATOR"
 	ReturnTermsDataRefusalREPLACED          ReturnTermsDataRefusal = "REPLACED"
 	ReturnTermsDataRefusalSUPPLIERREFUSED   ReturnTermsDataRefusal = "SUPPLIER_REFUSED"
+	ReturnTermsDataRefusalTOOOFTEN          ReturnTermsDataRefusal = "TOO_OFTEN"
 	ReturnTermsDataRefusalWINDOWOVER        ReturnTermsDataRefusal = "WINDOW_OVER"
 )
 
@@ -1012,6 +1031,8 @@ const (
 	UpdateWebhookEndpointRequestEventsEsimReturned       UpdateWebhookEndpointRequestEvents = "esim.returned"
 	UpdateWebhookEndpointRequestEventsEsimStatusChanged  UpdateWebhookEndpointRequestEvents = "esim.status_changed"
 	UpdateWebhookEndpointRequestEventsEsimUsageThreshold UpdateWebhookEndpointRequestEvents = "esim.usage_threshold"
+	UpdateWebhookEndpointRequestEventsMandateEnded       UpdateWebhookEndpointRequestEvents = "mandate.ended"
+	UpdateWebhookEndpointRequestEventsMandateRefused     UpdateWebhookEndpointRequestEvents = "mandate.refused"
 	UpdateWebhookEndpointRequestEventsPackageChanged     UpdateWebhookEndpointRequestEvents = "package.changed"
 	UpdateWebhookEndpointRequestEventsPackageWithdrawn   UpdateWebhookEndpointRequestEvents = "package.withdrawn"
 	UpdateWebhookEndpointRequestEventsPaymentReceived    UpdateWebhookEndpointRequestEvents = "payment.received"
@@ -1071,6 +1092,8 @@ const (
 	WebhookEndpointEventsEsimReturned       WebhookEndpointEvents = "esim.returned"
 	WebhookEndpointEventsEsimStatusChanged  WebhookEndpointEvents = "esim.status_changed"
 	WebhookEndpointEventsEsimUsageThreshold WebhookEndpointEvents = "esim.usage_threshold"
+	WebhookEndpointEventsMandateEnded       WebhookEndpointEvents = "mandate.ended"
+	WebhookEndpointEventsMandateRefused     WebhookEndpointEvents = "mandate.refused"
 	WebhookEndpointEventsPackageChanged     WebhookEndpointEvents = "package.changed"
 	WebhookEndpointEventsPackageWithdrawn   WebhookEndpointEvents = "package.withdrawn"
 	WebhookEndpointEventsPaymentReceived    WebhookEndpointEvents = "payment.received"
@@ -1089,6 +1112,8 @@ const (
 	WebhookMessageEventEsimReturned       WebhookMessageEvent = "esim.returned"
 	WebhookMessageEventEsimStatusChanged  WebhookMessageEvent = "esim.status_changed"
 	WebhookMessageEventEsimUsageThreshold WebhookMessageEvent = "esim.usage_threshold"
+	WebhookMessageEventMandateEnded       WebhookMessageEvent = "mandate.ended"
+	WebhookMessageEventMandateRefused     WebhookMessageEvent = "mandate.refused"
 	WebhookMessageEventPackageChanged     WebhookMessageEvent = "package.changed"
 	WebhookMessageEventPackageWithdrawn   WebhookMessageEvent = "package.withdrawn"
 	WebhookMessageEventPaymentReceived    WebhookMessageEvent = "payment.received"
@@ -1114,6 +1139,8 @@ const (
 	WebhookMessageDetailEventEsimReturned       WebhookMessageDetailEvent = "esim.returned"
 	WebhookMessageDetailEventEsimStatusChanged  WebhookMessageDetailEvent = "esim.status_changed"
 	WebhookMessageDetailEventEsimUsageThreshold WebhookMessageDetailEvent = "esim.usage_threshold"
+	WebhookMessageDetailEventMandateEnded       WebhookMessageDetailEvent = "mandate.ended"
+	WebhookMessageDetailEventMandateRefused     WebhookMessageDetailEvent = "mandate.refused"
 	WebhookMessageDetailEventPackageChanged     WebhookMessageDetailEvent = "package.changed"
 	WebhookMessageDetailEventPackageWithdrawn   WebhookMessageDetailEvent = "package.withdrawn"
 	WebhookMessageDetailEventPaymentReceived    WebhookMessageDetailEvent = "payment.received"
@@ -1139,6 +1166,8 @@ const (
 	WebhookSampleRequestEventEsimReturned       WebhookSampleRequestEvent = "esim.returned"
 	WebhookSampleRequestEventEsimStatusChanged  WebhookSampleRequestEvent = "esim.status_changed"
 	WebhookSampleRequestEventEsimUsageThreshold WebhookSampleRequestEvent = "esim.usage_threshold"
+	WebhookSampleRequestEventMandateEnded       WebhookSampleRequestEvent = "mandate.ended"
+	WebhookSampleRequestEventMandateRefused     WebhookSampleRequestEvent = "mandate.refused"
 	WebhookSampleRequestEventPackageChanged     WebhookSampleRequestEvent = "package.changed"
 	WebhookSampleRequestEventPackageWithdrawn   WebhookSampleRequestEvent = "package.withdrawn"
 	WebhookSampleRequestEventPaymentReceived    WebhookSampleRequestEvent = "payment.received"
@@ -1196,6 +1225,16 @@ const (
 	ListRegionsParamsTypeN2 ListRegionsParamsType = 2
 )
 
+// Defines values for ListReplacementsParamsState.
+const (
+	ListReplacementsParamsStateNeedsReview ListReplacementsParamsState = "NEEDS_REVIEW"
+	ListReplacementsParamsStateOrdering    ListReplacementsParamsState = "ORDERING"
+	ListReplacementsParamsStatePending     ListReplacementsParamsState = "PENDING"
+	ListReplacementsParamsStateRefused     ListReplacementsParamsState = "REFUSED"
+	ListReplacementsParamsStateReplaced    ListReplacementsParamsState = "REPLACED"
+	ListReplacementsParamsStateRetiring    ListReplacementsParamsState = "RETIRING"
+)
+
 // Defines values for ListReturnsParamsState.
 const (
 	ListReturnsParamsStateNeedsReview ListReturnsParamsState = "NEEDS_REVIEW"
@@ -1240,6 +1279,8 @@ const (
 	ListEventsParamsEventEsimReturned       ListEventsParamsEvent = "esim.returned"
 	ListEventsParamsEventEsimStatusChanged  ListEventsParamsEvent = "esim.status_changed"
 	ListEventsParamsEventEsimUsageThreshold ListEventsParamsEvent = "esim.usage_threshold"
+	ListEventsParamsEventMandateEnded       ListEventsParamsEvent = "mandate.ended"
+	ListEventsParamsEventMandateRefused     ListEventsParamsEvent = "mandate.refused"
 	ListEventsParamsEventPackageChanged     ListEventsParamsEvent = "package.changed"
 	ListEventsParamsEventPackageWithdrawn   ListEventsParamsEvent = "package.withdrawn"
 	ListEventsParamsEventPaymentReceived    ListEventsParamsEvent = "payment.received"
@@ -1278,6 +1319,8 @@ const (
 	ListWebhookMessagesParamsEventEsimReturned       ListWebhookMessagesParamsEvent = "esim.returned"
 	ListWebhookMessagesParamsEventEsimStatusChanged  ListWebhookMessagesParamsEvent = "esim.status_changed"
 	ListWebhookMessagesParamsEventEsimUsageThreshold ListWebhookMessagesParamsEvent = "esim.usage_threshold"
+	ListWebhookMessagesParamsEventMandateEnded       ListWebhookMessagesParamsEvent = "mandate.ended"
+	ListWebhookMessagesParamsEventMandateRefused     ListWebhookMessagesParamsEvent = "mandate.refused"
 	ListWebhookMessagesParamsEventPackageChanged     ListWebhookMessagesParamsEvent = "package.changed"
 	ListWebhookMessagesParamsEventPackageWithdrawn   ListWebhookMessagesParamsEvent = "package.withdrawn"
 	ListWebhookMessagesParamsEventPaymentReceived    ListWebhookMessagesParamsEvent = "payment.received"
@@ -1434,6 +1477,9 @@ type BatchRequest_Rows struct {
 
 	// Language Of the e-mail; `en` without it
 	Language BatchRequestRowsLanguage `json:"language,omitempty"`
+
+	// Metadata At most 20 texts of your own: keys of up to 40 letters, digits and `_.-`, values of up to 500 characters. Given back in answers, lists and webhooks. Put no secrets in it
+	Metadata *map[string]string `json:"metadata,omitempty"`
 
 	// PackageCode From the packages list
 	PackageCode string `json:"packageCode"`
@@ -2565,6 +2611,9 @@ type Mandate_Data struct {
 	OpenTransactionID *string `json:"openTransactionId"`
 	PackageCode       string  `json:"packageCode"`
 
+	// Refusal Why that try bought nothing: an error code
+	Refusal *string `json:"refusal"`
+
 	// Spent What its top-ups cost that are delivered or open
 	Spent Decimal          `json:"spent"`
 	State MandateDataState `json:"state"`
@@ -2574,6 +2623,44 @@ type Mandate_Data struct {
 
 	// TopUps Delivered or open
 	TopUps int64 `json:"topUps"`
+
+	// TriedAt When a top-up was last tried
+	TriedAt *string `json:"triedAt"`
+}
+
+// MandateEndedData defines model for MandateEndedData.
+type MandateEndedData struct {
+	EndReason MandateEndedDataEndReason `json:"endReason"`
+	EsimID    string                    `json:"esimId"`
+
+	// Iccid ICCID
+	Iccid string `json:"iccid"`
+
+	// MandateID Its top-ups carry it as `metadata.mandateId`
+	MandateID string `json:"mandateId"`
+
+	// TransactionID Of the purchase that made the eSIM
+	TransactionID string `json:"transactionId"`
+}
+
+// MandateEndedDataEndReason defines model for MandateEndedData.EndReason.
+type MandateEndedDataEndReason string
+
+// MandateRefusedData defines model for MandateRefusedData.
+type MandateRefusedData struct {
+	EsimID string `json:"esimId"`
+
+	// Iccid ICCID
+	Iccid string `json:"iccid"`
+
+	// MandateID Its top-ups carry it as `metadata.mandateId`
+	MandateID string `json:"mandateId"`
+
+	// Refusal The error code
+	Refusal string `json:"refusal"`
+
+	// TransactionID Of the purchase that made the eSIM
+	TransactionID string `json:"transactionId"`
 }
 
 // MandateRequest defines model for MandateRequest.
@@ -3229,27 +3316,12 @@ type Receipt_Data struct {
 
 // Replacement defines model for Replacement.
 type Replacement struct {
-	Data    Replacement_Data `json:"data"`
-	Success bool             `json:"success"`
-}
-
-// ReplacementDataCurrency defines model for Replacement.Data.Currency.
-type ReplacementDataCurrency string
-
-// ReplacementDataRefusal Why it is refused; null otherwise
-type ReplacementDataRefusal string
-
-// ReplacementDataState PENDING: the supplier is asked. NEEDS_REVIEW: it does not say that the eSIM was deleted, so our people decide. ORDERING: the new eSIM is bought. RETIRING: it is delivered, and the old one is being revoked. REPLACED: done. REFUSED: nothing was changed
-type ReplacementDataState string
-
-// Replacement_Data defines model for Replacement.Data.
-type Replacement_Data struct {
 	// ClosedAt When it ended; null while it is open
 	ClosedAt *string `json:"closedAt"`
 
 	// CreatedAt When it was asked for
-	CreatedAt string                  `json:"createdAt"`
-	Currency  ReplacementDataCurrency `json:"currency"`
+	CreatedAt string              `json:"createdAt"`
+	Currency  ReplacementCurrency `json:"currency"`
 
 	// EsimID The old eSIM
 	EsimID string `json:"esimId"`
@@ -3270,7 +3342,7 @@ type Replacement_Data struct {
 	Reason *string `json:"reason"`
 
 	// Refusal Why it is refused; null otherwise
-	Refusal *ReplacementDataRefusal `json:"refusal"`
+	Refusal *ReplacementRefusal `json:"refusal"`
 
 	// ReplacedBy The new eSIM; null until it is delivered
 	ReplacedBy    *string `json:"replacedBy"`
@@ -3280,10 +3352,37 @@ type Replacement_Data struct {
 	RequestedBy string `json:"requestedBy"`
 
 	// State PENDING: the supplier is asked. NEEDS_REVIEW: it does not say that the eSIM was deleted, so our people decide. ORDERING: the new eSIM is bought. RETIRING: it is delivered, and the old one is being revoked. REPLACED: done. REFUSED: nothing was changed
-	State ReplacementDataState `json:"state"`
+	State ReplacementState `json:"state"`
 
 	// TransactionID Of the purchase of the old eSIM
 	TransactionID string `json:"transactionId"`
+}
+
+// ReplacementCurrency defines model for Replacement.Currency.
+type ReplacementCurrency string
+
+// ReplacementRefusal Why it is refused; null otherwise
+type ReplacementRefusal string
+
+// ReplacementState PENDING: the supplier is asked. NEEDS_REVIEW: it does not say that the eSIM was deleted, so our people decide. ORDERING: the new eSIM is bought. RETIRING: it is delivered, and the old one is being revoked. REPLACED: done. REFUSED: nothing was changed
+type ReplacementState string
+
+// ReplacementAnswer defines model for ReplacementAnswer.
+type ReplacementAnswer struct {
+	Data    Replacement `json:"data"`
+	Success bool        `json:"success"`
+}
+
+// ReplacementPage defines model for ReplacementPage.
+type ReplacementPage struct {
+	Data    ReplacementPage_Data `json:"data"`
+	Success bool                 `json:"success"`
+}
+
+// ReplacementPage_Data defines model for ReplacementPage.Data.
+type ReplacementPage_Data struct {
+	Items      []Replacement `json:"items"`
+	Pagination Pagination    `json:"pagination"`
 }
 
 // ReplacementRequest defines model for ReplacementRequest.
@@ -4354,6 +4453,30 @@ type ListRegionsParams struct {
 // ListRegionsParamsType defines parameters for ListRegions.
 type ListRegionsParamsType int64
 
+// ListReplacementsParams defines parameters for ListReplacements.
+type ListReplacementsParams struct {
+	// Page Page number, from 1
+	Page int64 `form:"page,omitempty" json:"page,omitempty"`
+
+	// Limit Items per page
+	Limit int64 `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// State Only in this state
+	State ListReplacementsParamsState `form:"state,omitempty" json:"state,omitempty"`
+
+	// EsimID Only of this eSIM
+	EsimID string `form:"esimId,omitempty" json:"esimId,omitempty"`
+
+	// From Only asked for from this time on
+	From string `form:"from,omitempty" json:"from,omitempty"`
+
+	// To Only asked for before this time
+	To string `form:"to,omitempty" json:"to,omitempty"`
+}
+
+// ListReplacementsParamsState defines parameters for ListReplacements.
+type ListReplacementsParamsState string
+
 // ListReturnsParams defines parameters for ListReturns.
 type ListReturnsParams struct {
 	// Page Page number, from 1
@@ -4770,9 +4893,24 @@ func (c *Client) ListRegions(ctx context.Context, params ListRegionsParams) ([]O
 	return call[[]OfferedRegion](ctx, c, "GET", expand("/api/esim/regions", map[string]string{}), queryOf(params), nil)
 }
 
+// ListReplacements List your replacements
+func (c *Client) ListReplacements(ctx context.Context, params ListReplacementsParams) (ReplacementPage, error) {
+	return call[ReplacementPage](ctx, c, "GET", expand("/api/esim/replacements", map[string]string{}), queryOf(params), nil)
+}
+
+// Replacements walks the items of the pages of ListReplacements, from that of params to the last.
+func (c *Client) Replacements(ctx context.Context, params ListReplacementsParams) iter.Seq2[Replacement, error] {
+	return items(c.ReplacementsPages(ctx, params), func(page ReplacementPage) []Replacement { return page.Data.Items })
+}
+
+// ReplacementsPages walks the same pages whole.
+func (c *Client) ReplacementsPages(ctx context.Context, params ListReplacementsParams) iter.Seq2[ReplacementPage, error] {
+	return pages[ReplacementPage](ctx, c, expand("/api/esim/replacements", map[string]string{}), queryOf(params))
+}
+
 // GetReplacement Read a replacement
-func (c *Client) GetReplacement(ctx context.Context, replacementID string) (Replacement, error) {
-	return call[Replacement](ctx, c, "GET", expand("/api/esim/replacements/{replacementId}", map[string]string{"replacementId": replacementID}), nil, nil)
+func (c *Client) GetReplacement(ctx context.Context, replacementID string) (ReplacementAnswer, error) {
+	return call[ReplacementAnswer](ctx, c, "GET", expand("/api/esim/replacements/{replacementId}", map[string]string{"replacementId": replacementID}), nil, nil)
 }
 
 // ListReturns List your returns
@@ -4890,17 +5028,17 @@ func (c *Client) GetReplacementTerms(ctx context.Context, esimID string) (Replac
 }
 
 // ReplaceEsim Replace a deleted or broken eSIM
-func (c *Client) ReplaceEsim(ctx context.Context, esimID string, body ReplaceEsimJSONRequestBody) (Replacement, error) {
+func (c *Client) ReplaceEsim(ctx context.Context, esimID string, body ReplaceEsimJSONRequestBody) (ReplacementAnswer, error) {
 	intent, err := ReplaceEsimIntent(esimID, body)
 	if err != nil {
-		return *new(Replacement), err
+		return *new(ReplacementAnswer), err
 	}
 	return sendNew(ctx, c, intent)
 }
 
 // ReplaceEsimIntent is that call, to be stored before Send.
-func ReplaceEsimIntent(esimID string, body ReplaceEsimJSONRequestBody) (Intent[Replacement], error) {
-	return intend[Replacement]("/api/esim/{esimId}/replacements", map[string]string{"esimId": esimID}, body)
+func ReplaceEsimIntent(esimID string, body ReplaceEsimJSONRequestBody) (Intent[ReplacementAnswer], error) {
+	return intend[ReplacementAnswer]("/api/esim/{esimId}/replacements", map[string]string{"esimId": esimID}, body)
 }
 
 // GetReturnTerms See whether an eSIM can be returned

@@ -12,10 +12,17 @@ import { HOUR_MS, MINUTE_MS } from '../domain/clock.ts';
 import { DomainError } from '../domain/errors.ts';
 import type { MandateEndReason } from '../domain/mandates.ts';
 import { EngineUnavailable } from '../domain/outcome.ts';
-import { isMoving } from '../esims/life-rules.ts';
-import { isLow } from '../esims/mandates/rules.ts';
+import { FAILURE_REASONS } from '../domain/refusals.ts';
+import { canHaveMandate, isLow } from '../esims/mandates/rules.ts';
 import { findEsim } from '../esims/store/esims.ts';
-import { claimDueMandates, endMandate, putOffMandate, type MandateRow } from '../esims/store/mandates.ts';
+import {
+  endMandate,
+  leaseDueMandates,
+  putOffMandate,
+  renewLease,
+  type MandateRow,
+  type PutOff,
+} from '../esims/store/mandates.ts';
 import { keyedTransactionId } from '../platform/idempotency/identify-request.ts';
 import type { AccountsDb } from '../platform/database/tables.ts';
 import { buildInput } from './buy.ts';
@@ -32,24 +39,24 @@ const ANSWER_WITHIN_MS = 2_000;
 
 /** Every API process may call it: a try is one process's. Answers how many were looked at. */
 export async function topUpDueMandates(deps: AutoTopUpDeps, environment: Environment): Promise<number> {
-  const due = await claimDueMandates(deps.db, MAX_AT_ONCE);
+  const due = await leaseDueMandates(deps.db, MAX_AT_ONCE);
   await Promise.all(due.map((mandate) => tryMandate(deps, environment, mandate)));
   return due.length;
 }
 
-/** It was started, or the mandate ends, or waits; null: until there is a new figure. */
-type Outcome = 'started' | MandateEndReason | { readonly afterMs: number | null };
+/** Nothing more is to be written, since a top-up or another try has begun; or the mandate ends, or waits. */
+type Outcome = 'begun' | MandateEndReason | PutOff;
 
 async function tryMandate(deps: AutoTopUpDeps, environment: Environment, mandate: MandateRow): Promise<void> {
   const outcome = await topUp(deps, environment, mandate).catch(outcomeOf);
-  if (outcome === 'started') return;
+  if (outcome === 'begun') return;
   if (typeof outcome === 'string') await endMandate(deps.db, mandate.id, outcome);
-  else await putOffMandate(deps.db, mandate, outcome.afterMs);
+  else await putOffMandate(deps.db, mandate, outcome);
 }
 
 function outcomeOf(error: unknown): Outcome {
   if (error instanceof EngineUnavailable) return { afterMs: MINUTE_MS };
-  if (error instanceof DomainError) return { afterMs: AFTER_REFUSAL_MS };
+  if (error instanceof DomainError) return { afterMs: AFTER_REFUSAL_MS, refusal: error.code };
   throw error;
 }
 
@@ -57,7 +64,7 @@ async function topUp(deps: AutoTopUpDeps, environment: Environment, mandate: Man
   const { db, clock, idSecret, engine } = deps;
   if (mandate.expires_at <= clock.now()) return 'EXPIRED';
   const stored = await findEsim(db, mandate.esim_id);
-  if (!stored || !isMoving(stored)) return 'ESIM_ENDED';
+  if (!stored || !canHaveMandate(stored)) return 'ESIM_ENDED';
   if (!isLow(stored, mandate)) return { afterMs: null };
   const principal = await findPayer(deps, environment, mandate);
   if (!principal) return 'NOT_ALLOWED';
@@ -66,6 +73,7 @@ async function topUp(deps: AutoTopUpDeps, environment: Environment, mandate: Man
   const command = { packageCode, packageType: 'TOPUP', paymentMethod: 'WALLET', esimId } as const;
   // Asks the supplier, whose newest figure may say that there is enough.
   const chosen = await chooseTopUp(deps, principal, command);
+  if (!(await renewLease(db, mandate))) return 'begun';
   const fresh = await findEsim(db, esimId);
   if (fresh && !isLow(fresh, mandate)) return { afterMs: null };
   requireDeliverable(deps, command, chosen.item);
@@ -84,8 +92,11 @@ async function topUp(deps: AutoTopUpDeps, environment: Environment, mandate: Man
   });
   const title = `Automatic top-up ${chosen.item.name}`;
   const answer = await engine.purchase(input, ANSWER_WITHIN_MS, title, principal.account.name);
-  if (answer !== 'unknown' && answer.status === 'REFUSED') return { afterMs: AFTER_REFUSAL_MS };
-  return 'started';
+  if (answer === 'unknown' || answer.status !== 'REFUSED') return 'begun';
+  const { reason } = answer.refusal;
+  // The eSIM has another top-up open: nothing that its shop could change.
+  if (reason === 'MANDATE_NOT_VALID') return { afterMs: AFTER_REFUSAL_MS };
+  return { afterMs: AFTER_REFUSAL_MS, refusal: FAILURE_REASONS[reason] };
 }
 
 const hasRoom = (

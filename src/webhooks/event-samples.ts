@@ -51,6 +51,12 @@ const SAMPLES: { readonly [Event in WebhookEvent]: WebhookFacts[Event] } = {
     priceMinor: 0n,
     currency: SAMPLE_MONEY.currency,
   },
+  'mandate.ended': { mandateId: `mandate-${'0'.repeat(32)}`, ...SAMPLE_ESIM, endReason: 'LIMIT_REACHED' },
+  'mandate.refused': {
+    mandateId: `mandate-${'0'.repeat(32)}`,
+    ...SAMPLE_ESIM,
+    refusal: 'INSUFFICIENT_BALANCE',
+  },
   'payment.received': {
     transactionId,
     purpose: 'purchase',

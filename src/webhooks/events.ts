@@ -3,6 +3,7 @@
  * the facts it is made of, and the API reference.
  */
 import { z } from 'zod';
+import { MANDATE_ENDS_BY_ITSELF } from '../domain/mandates.ts';
 import { ESIM_STATUSES, GATEWAY_METHODS, PAYMENT_PURPOSES, REFUND_TARGETS } from '../domain/states.ts';
 import { EXPIRY_NOTICE_DAYS, PURCHASE_EVENT_STATUSES, USAGE_THRESHOLDS, writeBody } from './event-rules.ts';
 
@@ -34,6 +35,11 @@ const esim = {
   transactionId: transactionId.meta({ description: 'Of the purchase that made the eSIM' }),
   iccid: z.string().meta({ description: 'ICCID' }),
 };
+
+const mandateId = z.string().meta({
+  description: 'Its top-ups carry it as `metadata.mandateId`',
+  example: 'mandate-9b2e4c1d7f6a4a0c8e3d5b1f2a6c7d80',
+});
 
 const ofOnePackage = (description: string) =>
   nullAsEmpty(z.string().meta({ description: `${description}; empty in a message about many packages` }));
@@ -134,6 +140,20 @@ export const EVENTS = {
       }),
       price: money('What you pay for the new eSIM; 0: nothing'),
       currency,
+    }),
+  },
+  'mandate.ended': {
+    summary: 'Automatic top-ups of an eSIM have ended by themselves',
+    when: 'When the mandate expires, its limit is reached, its eSIM ends, or who agreed to it may not buy any more. Not when you, or the traveller, end it or agree to other terms.',
+    data: z.object({ mandateId, ...esim, endReason: z.enum(MANDATE_ENDS_BY_ITSELF) }),
+  },
+  'mandate.refused': {
+    summary: 'An automatic top-up was refused',
+    when: 'When data is low and nothing could be bought, as with an empty wallet. At most once a day (UTC) for each mandate and error code; we try again every hour. A top-up that fails later sends `esim.purchased`.',
+    data: z.object({
+      mandateId,
+      ...esim,
+      refusal: z.string().meta({ description: 'The error code', example: 'INSUFFICIENT_BALANCE' }),
     }),
   },
   'payment.received': {

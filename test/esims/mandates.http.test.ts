@@ -1,11 +1,13 @@
 // Automatic top-ups over HTTP: agreed to by the API for a traveller, and on the install page by who holds its
 // link; and how the page looks with the shop's brand.
 import { randomUUID } from 'node:crypto';
-import type { Insertable, Updateable } from 'kysely';
+import { sql, type Insertable, type Updateable } from 'kysely';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { LANGUAGES, TEXTS } from '../../src/esims/install-texts/languages.ts';
+import { lockMandates } from '../../src/esims/store/mandates.ts';
 import type { WorldDatabase } from '../../src/platform/database/tables.ts';
 import { startApi, type Ask, type Reply } from '../support/http/api.ts';
+import { until } from '../support/time/until.ts';
 import { PNG } from '../support/people/pictures.ts';
 import { forFile } from '../support/world/for-file.ts';
 
@@ -67,6 +69,23 @@ describe('a mandate by the API', () => {
     });
   });
 
+  it.each([
+    ['INSUFFICIENT_BALANCE', 'INSUFFICIENT_BALANCE'],
+    ['OUT_OF_STOCK', 'PACKAGE_UNAVAILABLE'],
+  ])('says when a top-up was last tried, and that %s left it without', async (refusal, shown) => {
+    const id = await esim();
+    await put(id, TERMS);
+    const triedAt = new Date(1_700_000_000_000);
+    await api.shop.owner
+      .updateTable('top_up_mandates')
+      .set({ tried_at: triedAt, refusal })
+      .where('esim_id', '=', id)
+      .execute();
+    const expected = { triedAt: triedAt.toISOString(), refusal: shown };
+    expect(dataOf(await mandate(id))).toMatchObject(expected);
+    expect(dataOf(await put(id, TERMS))).toMatchObject(expected);
+  });
+
   it('that has expired is shown as ended', async () => {
     const id = await esim();
     await put(id, TERMS);
@@ -96,6 +115,7 @@ describe('a mandate by the API', () => {
     expect(
       codeOf(await put(await esim({ status: 'EXPIRED' }), TERMS, { example: 'an eSIM that has ended' })),
     ).toEqual([400, 'INVALID_TOPUP']);
+    expect(codeOf(await put(await esim({ replaced_by: 'esim-new' }), TERMS))).toEqual([400, 'INVALID_TOPUP']);
     const id = await esim();
     for (const method of ['GET', 'PUT', 'DELETE'])
       expect(
@@ -135,6 +155,13 @@ const FORM = {
 };
 const send = async (id: string, form: string, headers: Record<string, string> = FORM): Promise<Reply> =>
   api.ask(`${await pathOf(id)}/top-ups?lang=fr`, { method: 'POST', rawBody: form, headers });
+/** Transactions that wait for another's turn. */
+async function waiting(): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::integer as count from pg_locks join pg_database on oid = database
+     where locktype = 'advisory' and not granted and datname = current_database()`.execute(api.shop.owner);
+  return rows[0]?.count ?? 0;
+}
 const AGREE = 'do=agree&topUps=2&days=30';
 const state = ({ text }: Reply) => /data-top-ups="(\w+)"/.exec(text)?.[1];
 
@@ -219,6 +246,56 @@ describe('automatic top-ups on the install page', () => {
       headers: FORM,
     });
     expect(nowhere.status).toBe(404);
+  });
+});
+
+describe('agreements of travellers', () => {
+  it('are to a number of top-ups that the shop offers', async () => {
+    const id = await esim();
+    await brand(id, { ...OFFER, auto_top_up_max: 5 });
+    for (const topUps of [4, 10])
+      expect((await send(id, `do=agree&topUps=${topUps}&days=7`)).status).toBe(400);
+    expect((await mandate(id)).status).toBe(404);
+  });
+
+  it('are to what the shop still offers when it is their turn', async () => {
+    const id = await esim();
+    await brand(id, OFFER);
+    const { account_id } = await api.shop.owner
+      .selectFrom('brands')
+      .select('account_id')
+      .executeTakeFirstOrThrow();
+    const sent = await api.shop.owner.transaction().execute(async (trx) => {
+      await lockMandates(trx, id);
+      const answer = send(id, AGREE);
+      await until(waiting, (count) => count > 0, { what: 'an agreement that waits' });
+      await trx
+        .updateTable('brands')
+        .set({ auto_top_up_max: 1 })
+        .where('account_id', '=', account_id)
+        .execute();
+      return { answer };
+    });
+    expect((await sent.answer).status).toBe(400);
+    expect((await mandate(id)).status).toBe(404);
+  });
+
+  it('are at most ten for one eSIM within a day', async () => {
+    const id = await esim();
+    await brand(id, OFFER);
+    const again = async () => {
+      await send(id, 'do=end');
+      return (await send(id, AGREE)).status;
+    };
+    const statuses: number[] = [];
+    for (let count = 0; count < 11; count += 1) statuses.push(await again());
+    expect(statuses).toEqual([...Array.from({ length: 10 }, () => 303), 400]);
+    await api.shop.owner
+      .updateTable('top_up_mandates')
+      .set({ created_at: new Date(Date.now() - 86_400_001) })
+      .where('esim_id', '=', id)
+      .execute();
+    expect(await again()).toBe(303);
   });
 });
 

@@ -108,7 +108,7 @@ const WORLD = [
   'supplier_balances: DELETE, INSERT, SELECT',
   'supplier_events: DELETE, INSERT, SELECT, UPDATE',
   'supplier_orders: INSERT, SELECT, UPDATE(attempts cancel_send_before cancel_settles_after closed_at delivered_package_code delivered_volume_bytes earlier_settles_after first_sent_at last_sent_at order_no refused_detail refused_reason searched_until send_before settles_after state withdrawing_since)',
-  'top_up_mandates: INSERT, SELECT, UPDATE(due_at end_reason ended_at open_transaction_id sequence spent_minor state top_ups)',
+  'top_up_mandates: INSERT, SELECT, UPDATE(due_at end_reason ended_at open_transaction_id refusal sequence spent_minor state top_ups tried_at)',
   'wallet_adjustments: INSERT(account_id amount_minor asked_by currency expires_at id kind reason reference), SELECT, UPDATE(decided_at decided_by decision_reason status)',
   'wallet_entries: SELECT',
   'wallets: SELECT, UPDATE(updated_at)',

@@ -24,6 +24,27 @@ async function traveller() {
   const mandate = async () => (await call('GET', '/mandate')).body.data as unknown as Mandate;
   return {
     ...{ buyer, esimId, call, act, mandate },
+    /** What its shop is told of its mandates. */
+    told: async () => {
+      const { body } = await buyer.read('/api/events');
+      const { items } = body.data as unknown as { items: { event: string; data: Mandate }[] };
+      return items.flatMap(({ event, data }) =>
+        event.startsWith('mandate.') ? [[event, data.endReason ?? data.refusal]] : [],
+      );
+    },
+    /** By who holds the link of the install page. */
+    agreeOnPage: async () => {
+      const { body } = await call('GET', '/install');
+      const { pathname } = new URL((body as unknown as { installUrl: string }).installUrl);
+      const headers = {
+        'content-type': 'application/x-www-form-urlencoded',
+        'sec-fetch-site': 'same-origin',
+      };
+      const form = { body: 'do=agree&topUps=2&days=7', headers };
+      return (
+        await fetch(stack.apiUrl + pathname + '/top-ups', { method: 'POST', redirect: 'manual', ...form })
+      ).status;
+    },
     topUps: async () => (await buyer.purchases()).filter(({ package_type }) => package_type === 'TOPUP'),
     becomes: (wanted: Partial<Mandate>) =>
       until(
@@ -43,10 +64,24 @@ interface Mandate {
   readonly mandateId: string;
   readonly state: string;
   readonly endReason: string | null;
+  readonly refusal: string | null;
   readonly limit: number;
   readonly spent: number;
   readonly topUps: number;
   readonly openTransactionId: string | null;
+}
+
+type Traveller = Awaited<ReturnType<typeof traveller>>;
+
+/** What the shop offers on its install pages; null: nothing. */
+async function offer(account_id: string, max: number | null): Promise<void> {
+  const terms = { auto_top_up_max: max, auto_top_up_price_text: max === null ? null : '€4.50' };
+  const row = { account_id, changed_at: new Date(), changed_by: 'ada', ...terms };
+  await stack.owner
+    .insertInto('brands')
+    .values(row)
+    .onConflict((on) => on.column('account_id').doUpdateSet(row))
+    .execute();
 }
 
 /** What a top-up costs. */
@@ -100,28 +135,43 @@ describe('an automatic top-up', () => {
   });
 
   it('is not bought where the wallet has too little, and is once it has', WAIT, async () => {
-    const { buyer, esimId, call, act, becomes, looksAgain, topUps } = await traveller();
+    const { buyer, call, act, becomes, looksAgain, topUps, told } = await traveller();
     await act('install');
     await call('PUT', '/mandate', { limit: 1_000, currency: 'USD', expiresAt: NEXT_WEEK, maxTopUps: 1 });
     const emptied = await drain(buyer.account.accountId);
     await act('use-up');
-    const tried = () =>
-      stack.owner
-        .selectFrom('top_up_mandates')
-        .select(['sequence', 'due_at'])
-        .where('esim_id', '=', esimId)
-        .executeTakeFirstOrThrow();
-    await until(
-      tried,
-      ({ sequence, due_at }) => sequence > 0 && due_at !== null && due_at.getTime() > Date.now() + 1_800_000,
-      {
-        what: 'a try that was refused',
-      },
-    );
+    await becomes({ refusal: 'INSUFFICIENT_BALANCE', topUps: 0 });
+    expect(await told()).toEqual([['mandate.refused', 'INSUFFICIENT_BALANCE']]);
     expect(await topUps()).toEqual([]);
     await emptied.undo();
     await looksAgain();
-    await becomes({ topUps: 1, openTransactionId: null });
+    await becomes({ topUps: 1, openTransactionId: null, refusal: null });
+  });
+
+  it.each<[string, (of: Traveller) => unknown, Partial<Mandate>]>([
+    ['is bought for a traveller who agreed on the page', () => undefined, { topUps: 1, state: 'ACTIVE' }],
+    [
+      'is not bought once the shop has taken its offer back',
+      ({ buyer }) => offer(buyer.account.accountId, null),
+      { topUps: 0, state: 'ENDED', endReason: 'NOT_ALLOWED' },
+    ],
+    [
+      'is not bought for an eSIM that has expired',
+      ({ act }) => act('expire'),
+      { topUps: 0, state: 'ENDED', endReason: 'ESIM_ENDED' },
+    ],
+  ])('%s', WAIT, async (_what, change, after) => {
+    const one = await traveller();
+    await offer(one.buyer.account.accountId, 3);
+    await one.act('install');
+    expect(await one.agreeOnPage()).toBe(303);
+    await change(one);
+    await one.act('use-up');
+    await one.becomes({ ...after, openTransactionId: null });
+    expect(await one.topUps()).toHaveLength(after.topUps ?? 0);
+    expect(await one.told()).toEqual(
+      after.endReason === undefined ? [] : [['mandate.ended', after.endReason]],
+    );
   });
 
   it('is not bought for a key that was revoked since', WAIT, async () => {

@@ -22,6 +22,7 @@ import {
 import { PLANS, termsOfPlan } from '../../src/domain/account.ts';
 import { formatMinor } from '../../src/domain/money.ts';
 import { LANGUAGES, TEXTS } from '../../src/esims/install-texts/languages.ts';
+import { MAX_TRAVELLER_AGREEMENTS_A_DAY } from '../../src/esims/mandates/rules.ts';
 import { MAX_CSV_ENTRIES, MAX_CSV_METADATA_CHARACTERS } from '../../src/ledger/wallet-entries.ts';
 import { DEFAULT_UNPAID_LIMITS } from '../../src/payments/rules.ts';
 import examples from '../../src/app/routes/examples.json' with { type: 'json' };
@@ -212,6 +213,7 @@ const LIMITS: readonly (readonly [string, string | number])[] = [
   ['e-mails to one traveller or invited colleague, a day', MAX_STRANGER_MAILS_A_DAY],
   ['e-mails to travellers and invited colleagues of all accounts, a day', MAX_INSTALLATION_MAILS_A_DAY],
   ['`sendAt` of a row, days ahead', MAX_SEND_AHEAD_MS / 86_400_000],
+  ['agreements of travellers to automatic top-ups of one eSIM, a day', MAX_TRAVELLER_AGREEMENTS_A_DAY],
   ['`Idempotency-Key`, characters', limits.MAX_IDEMPOTENCY_KEY_CHARACTERS],
   ['`X-Request-Id`, characters', limits.MAX_REQUEST_ID_CHARACTERS],
   ['time to send the headers, seconds', limits.HEADERS_TIMEOUT_MS / 1000],

@@ -255,6 +255,8 @@ describe('the list of events', () => {
       'esim.expired',
       'esim.returned',
       'esim.replaced',
+      'mandate.ended',
+      'mandate.refused',
       'payment.received',
       'payment.refunded',
       'wallet.low_balance',
@@ -274,7 +276,7 @@ describe('the list of events', () => {
     expect(Object.keys(body)).toEqual(['event', 'data', 'timestamp']);
     expect(body).toMatchObject({ event, timestamp: '2026-11-21T09:00:00.000Z' });
     expect(Object.values(body['data'] as object)).not.toContain('');
-    for (const id of JSON.stringify(body).matchAll(/"(txn|esim|ep|batch)-([^"]*)"/g))
+    for (const id of JSON.stringify(body).matchAll(/"(txn|esim|ep|batch|mandate)-([^"]*)"/g))
       expect(id[2]).toMatch(/^0{32}(-1)?$/);
   });
 

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { MANDATE_AGREED_BY, MANDATE_END_REASONS, MANDATE_STATES } from '../../domain/mandates.ts';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
+import { FAILURE_REASONS, type FailureReason } from '../../domain/refusals.ts';
 import { dataObject, isoTime, money, namedObject, text } from '../../platform/http/answer-fields.ts';
 import { merchantRoutes } from '../../platform/http/define-routes.ts';
 import { amountField, choiceField, countField, textField, timeField } from '../../platform/http/fields.ts';
@@ -56,6 +57,8 @@ const mandateSchema = dataObject('Mandate', {
   topUps: z.number().int().describe('Delivered or open'),
   thresholdVolume: z.number().int().describe('Bytes'),
   openTransactionId: text('Of the top-up that is open').nullable(),
+  triedAt: isoTime('When a top-up was last tried').nullable(),
+  refusal: text('Why that try bought nothing: an error code', 'INSUFFICIENT_BALANCE').nullable(),
   expiresAt: isoTime('ISO 8601'),
   createdAt: isoTime('ISO 8601'),
   endedAt: isoTime('ISO 8601').nullable(),
@@ -78,11 +81,17 @@ function present(row: MandateRow) {
     topUps: row.top_ups,
     thresholdVolume: row.threshold_bytes,
     openTransactionId: row.open_transaction_id,
+    triedAt: row.tried_at,
+    refusal: row.refusal === null ? null : codeOf(row.refusal),
     expiresAt: row.expires_at,
     createdAt: row.created_at,
     endedAt: isOver ? row.expires_at : row.ended_at,
   } as const;
 }
+
+/** A top-up that failed after it was opened has left the reason of its purchase. */
+const codeOf = (refusal: string): string =>
+  Object.hasOwn(FAILURE_REASONS, refusal) ? FAILURE_REASONS[refusal as FailureReason] : refusal;
 
 const MANDATE = '/api/esim/{esimId}/mandate';
 

@@ -16,9 +16,9 @@ import { makeId } from '../../domain/ids.ts';
 import type { AccountsDb } from '../../platform/database/tables.ts';
 import { inTransaction } from '../../platform/database/transactions.ts';
 import { requireOwnEsim, type ReadDeps } from '../read-esims.ts';
-import { isMoving } from '../life-rules.ts';
 import type { EsimRow } from '../store/esims.ts';
 import {
+  countTravellersAgreements,
   countTravellersTopUps,
   endMandate,
   findMandate,
@@ -27,7 +27,13 @@ import {
   type MandateRow,
   type NewMandate,
 } from '../store/mandates.ts';
-import { choicesWithin, MAX_MANDATE_MS, thresholdOf } from './rules.ts';
+import {
+  canHaveMandate,
+  choicesWithin,
+  MAX_MANDATE_MS,
+  MAX_TRAVELLER_AGREEMENTS_A_DAY,
+  thresholdOf,
+} from './rules.ts';
 
 export type MandateDeps = ReadDeps &
   Pick<CatalogueDeps, 'catalogue' | 'clock'> & {
@@ -54,8 +60,8 @@ export async function getMandate(deps: ReadDeps, principal: Principal, esimId: s
 }
 
 /**
- * In place of the one that is active. The same terms again change nothing, so a request may be repeated.
- * ESIM_NOT_FOUND, NOT_YOUR_ESIM, CURRENCY_MISMATCH, VALIDATION_ERROR, INVALID_TOPUP.
+ * In place of the one that is active. The same terms of the same caller change nothing, so a request may be
+ * repeated. ESIM_NOT_FOUND, NOT_YOUR_ESIM, CURRENCY_MISMATCH, VALIDATION_ERROR, INVALID_TOPUP.
  */
 export async function setMandate(
   deps: MandateDeps,
@@ -73,7 +79,7 @@ export async function setMandate(
       details: 'expiresAt: must be in the future, and within 366 days',
     });
   const item = await fittingTopUp(deps, row, command.packageCode);
-  if (!item || !isMoving(row))
+  if (!item || !canHaveMandate(row))
     throw new DomainError('INVALID_TOPUP', 'This eSIM cannot be topped up with this package');
   return agree(deps, row, {
     item,
@@ -126,7 +132,7 @@ interface Offer {
 }
 
 async function findOffer(deps: MandateDeps, row: EsimRow): Promise<Offer | undefined> {
-  if (!isMoving(row) || row.smdp_status === 'DELETED') return undefined;
+  if (!canHaveMandate(row) || row.smdp_status === 'DELETED') return undefined;
   const { autoTopUp } = await findBrand(deps.db, row.account_id);
   if (!autoTopUp) return undefined;
   const choices = choicesWithin(autoTopUp.maxTopUps - (await countTravellersTopUps(deps.db, row.id)));
@@ -200,7 +206,7 @@ async function agree(deps: MandateDeps, row: EsimRow, { item, ...terms }: Terms)
       if (active && active.expires_at > deps.clock.now()) return active;
       await requireOffered(trx, mandate);
     }
-    if (active) await endMandate(trx, active.id, 'REPLACED');
+    if (active) await endMandate(trx, active.id, 'SUPERSEDED');
     return insertMandate(trx, mandate);
   });
 }
@@ -213,6 +219,8 @@ async function requireOffered(
   const { autoTopUp } = await findBrand(trx, account_id);
   const left = (autoTopUp?.maxTopUps ?? 0) - (await countTravellersTopUps(trx, esim_id));
   if ((max_top_ups ?? 0) > left) throw new DomainError('INVALID_TOPUP', 'This is not offered any more');
+  if ((await countTravellersAgreements(trx, esim_id)) >= MAX_TRAVELLER_AGREEMENTS_A_DAY)
+    throw new DomainError('INVALID_TOPUP', 'This was agreed to too often today. Ask again tomorrow');
 }
 
 /**

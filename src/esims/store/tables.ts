@@ -114,6 +114,8 @@ export interface TopUpMandatesTable {
   sequence: Generated<number>;
   open_transaction_id: string | null;
   due_at: Date | null;
+  tried_at: Date | null;
+  refusal: string | null;
   created_at: Generated<Date>;
   ended_at: Date | null;
 }
