@@ -115,6 +115,7 @@ const CASES: Readonly<Record<string, Case>> = {
   },
   'GET /api/esim/returns': { foreign: 'theirs' },
   'GET /api/esim/returns/{returnId}': { foreign: 404 },
+  'GET /api/esim/replacements': { foreign: 'theirs' },
   'GET /api/esim/{esimId}/replacement-terms': { foreign: 403 },
   // A replacement of it waits for a person already.
   'POST /api/esim/{esimId}/replacements': { body: () => ({}), own: 409, foreign: 403 },

@@ -257,6 +257,8 @@ describe('the answers', () => {
     ['/api/esim/returns', { key }, 200],
     ['/api/esim/returns?state=x', { key }, 400],
     [`/api/esim/returns/return-${'0'.repeat(32)}`, { key }, 404],
+    ['/api/esim/replacements', { key }, 200],
+    ['/api/esim/replacements?state=x', { key }, 400],
     [`/api/esim/${ESIM}/replacement-terms`, { key }, 200],
     [`/api/esim/${ESIM}/replacement-terms`, { key: 'usd' }, 403],
     [`/api/esim/${ESIM}/replacements`, { key, body: {} }, 201],
