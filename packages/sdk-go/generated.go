@@ -729,10 +729,12 @@ const (
 	ReplacementRefusalNOTDELIVERED      ReplacementRefusal = "NOT_DELIVERED"
 	ReplacementRefusalPAYMENTDISPUTED   ReplacementRefusal = "PAYMENT_DISPUTED"
 	ReplacementRefusalPURCHASEFAILED    ReplacementRefusal = "PURCHASE_FAILED"
+	ReplacementRefusalREFUNDED          ReplacementRefusal = "REFUNDED"
 	ReplacementRefusalREFUSEDBYOPERATOR ReplacementRefusal = "REFUSED_BY_OPERATOR"
 	ReplacementRefusalRETURNED          ReplacementRefusal = "RETURNED"
 	ReplacementRefusalTOOMANY           ReplacementRefusal = "TOO_MANY"
 	ReplacementRefusalTOOOFTEN          ReplacementRefusal = "TOO_OFTEN"
+	ReplacementRefusalTOPUPOPEN         ReplacementRefusal = "TOP_UP_OPEN"
 	ReplacementRefusalUNUSED            ReplacementRefusal = "UNUSED"
 	ReplacementRefusalUSEDUP            ReplacementRefusal = "USED_UP"
 	ReplacementRefusalWINDOWOVER        ReplacementRefusal = "WINDOW_OVER"
@@ -765,10 +767,12 @@ const (
 	ReplacementTermsDataRefusalNOTDELIVERED      ReplacementTermsDataRefusal = "NOT_DELIVERED"
 	ReplacementTermsDataRefusalPAYMENTDISPUTED   ReplacementTermsDataRefusal = "PAYMENT_DISPUTED"
 	ReplacementTermsDataRefusalPURCHASEFAILED    ReplacementTermsDataRefusal = "PURCHASE_FAILED"
+	ReplacementTermsDataRefusalREFUNDED          ReplacementTermsDataRefusal = "REFUNDED"
 	ReplacementTermsDataRefusalREFUSEDBYOPERATOR ReplacementTermsDataRefusal = "REFUSED_BY_OPERATOR"
 	ReplacementTermsDataRefusalRETURNED          ReplacementTermsDataRefusal = "RETURNED"
 	ReplacementTermsDataRefusalTOOMANY           ReplacementTermsDataRefusal = "TOO_MANY"
 	ReplacementTermsDataRefusalTOOOFTEN          ReplacementTermsDataRefusal = "TOO_OFTEN"
+	ReplacementTermsDataRefusalTOPUPOPEN         ReplacementTermsDataRefusal = "TOP_UP_OPEN"
 	ReplacementTermsDataRefusalUNUSED            ReplacementTermsDataRefusal = "UNUSED"
 	ReplacementTermsDataRefusalUSEDUP            ReplacementTermsDataRefusal = "USED_UP"
 	ReplacementTermsDataRefusalWINDOWOVER        ReplacementTermsDataRefusal = "WINDOW_OVER"
@@ -2614,7 +2618,7 @@ type Mandate_Data struct {
 	// Refusal Why that try bought nothing: an error code
 	Refusal *string `json:"refusal"`
 
-	// Spent What its top-ups cost that are delivered or open
+	// Spent Cost of its open and delivered top-ups
 	Spent Decimal          `json:"spent"`
 	State MandateDataState `json:"state"`
 
@@ -3332,8 +3336,8 @@ type Replacement struct {
 	// FullPrice What was paid at first
 	FullPrice Decimal `json:"fullPrice"`
 
-	// NewTransactionID Of the purchase of the new eSIM, once that is begun
-	NewTransactionID string `json:"newTransactionId"`
+	// NewTransactionID Of the purchase of the new eSIM; null until that is begun
+	NewTransactionID *string `json:"newTransactionId"`
 
 	// Price What you pay for the new eSIM
 	Price Decimal `json:"price"`
@@ -3351,7 +3355,7 @@ type Replacement struct {
 	// RequestedBy Who asked: a member, or who made the key
 	RequestedBy string `json:"requestedBy"`
 
-	// State PENDING: the supplier is asked. NEEDS_REVIEW: it does not say that the eSIM was deleted, so our people decide. ORDERING: the new eSIM is bought. RETIRING: it is delivered, and the old one is being revoked. REPLACED: done. REFUSED: nothing was changed
+	// State PENDING: the supplier is asked. NEEDS_REVIEW: it does not say that the eSIM was deleted, so we decide. ORDERING: the new eSIM is bought. RETIRING: the new eSIM is delivered, and the old eSIM is being revoked. REPLACED: done. REFUSED: nothing was changed
 	State ReplacementState `json:"state"`
 
 	// TransactionID Of the purchase of the old eSIM
@@ -3364,7 +3368,7 @@ type ReplacementCurrency string
 // ReplacementRefusal Why it is refused; null otherwise
 type ReplacementRefusal string
 
-// ReplacementState PENDING: the supplier is asked. NEEDS_REVIEW: it does not say that the eSIM was deleted, so our people decide. ORDERING: the new eSIM is bought. RETIRING: it is delivered, and the old one is being revoked. REPLACED: done. REFUSED: nothing was changed
+// ReplacementState PENDING: the supplier is asked. NEEDS_REVIEW: it does not say that the eSIM was deleted, so we decide. ORDERING: the new eSIM is bought. RETIRING: the new eSIM is delivered, and the old eSIM is being revoked. REPLACED: done. REFUSED: nothing was changed
 type ReplacementState string
 
 // ReplacementAnswer defines model for ReplacementAnswer.
@@ -3387,7 +3391,7 @@ type ReplacementPage_Data struct {
 
 // ReplacementRequest defines model for ReplacementRequest.
 type ReplacementRequest struct {
-	// Reason Why. Our people read it where they decide
+	// Reason Why. We read it when we decide
 	Reason string `json:"reason,omitempty"`
 }
 
@@ -3459,7 +3463,7 @@ type Return struct {
 	RequestedBy string `json:"requestedBy"`
 	ReturnID    string `json:"returnId"`
 
-	// State PENDING: the supplier is asked. NEEDS_REVIEW: it does not say, so our people look. REFUNDING: cancelled, its money is on its way back. RETURNED: the money is back. REFUSED: nothing was changed
+	// State PENDING: the supplier is asked. NEEDS_REVIEW: it does not say, so we look. REFUNDING: cancelled, its money is on its way back. RETURNED: the money is back. REFUSED: nothing was changed
 	State ReturnState `json:"state"`
 
 	// TransactionID Of the purchase
@@ -3475,7 +3479,7 @@ type ReturnRefundedTo string
 // ReturnRefusal Why it is refused; null otherwise
 type ReturnRefusal string
 
-// ReturnState PENDING: the supplier is asked. NEEDS_REVIEW: it does not say, so our people look. REFUNDING: cancelled, its money is on its way back. RETURNED: the money is back. REFUSED: nothing was changed
+// ReturnState PENDING: the supplier is asked. NEEDS_REVIEW: it does not say, so we look. REFUNDING: cancelled, its money is on its way back. RETURNED: the money is back. REFUSED: nothing was changed
 type ReturnState string
 
 // ReturnAnswer defines model for ReturnAnswer.
