@@ -698,39 +698,40 @@ const (
 	ReceiptDataStatusSuccess    ReceiptDataStatus = "SUCCESS"
 )
 
-// Defines values for ReplacementDataCurrency.
+// Defines values for ReplacementCurrency.
 const (
-	ReplacementDataCurrencyNgn ReplacementDataCurrency = "NGN"
-	ReplacementDataCurrencyUsd ReplacementDataCurrency = "USD"
+	ReplacementCurrencyNgn ReplacementCurrency = "NGN"
+	ReplacementCurrencyUsd ReplacementCurrency = "USD"
 )
 
-// Defines values for ReplacementDataRefusal.
+// Defines values for ReplacementRefusal.
 const (
-	ReplacementDataRefusalALREADYREPLACED   ReplacementDataRefusal = "ALREADY_REPLACED"
-	ReplacementDataRefusalCANCELLED         ReplacementDataRefusal = "CANCELLED"
-	ReplacementDataRefusalEXPIRED           ReplacementDataRefusal = "EXPIRED"
-	ReplacementDataRefusalINPROGRESS        ReplacementDataRefusal = "IN_PROGRESS"
-	ReplacementDataRefusalLessThanNil       ReplacementDataRefusal = "<nil>"
-	ReplacementDataRefusalNOTALLOWED        ReplacementDataRefusal = "NOT_ALLOWED"
-	ReplacementDataRefusalNOTDELIVERED      ReplacementDataRefusal = "NOT_DELIVERED"
-	ReplacementDataRefusalPAYMENTDISPUTED   ReplacementDataRefusal = "PAYMENT_DISPUTED"
-	ReplacementDataRefusalPURCHASEFAILED    ReplacementDataRefusal = "PURCHASE_FAILED"
-	ReplacementDataRefusalREFUSEDBYOPERATOR ReplacementDataRefusal = "REFUSED_BY_OPERATOR"
-	ReplacementDataRefusalRETURNED          ReplacementDataRefusal = "RETURNED"
-	ReplacementDataRefusalTOOMANY           ReplacementDataRefusal = "TOO_MANY"
-	ReplacementDataRefusalUNUSED            ReplacementDataRefusal = "UNUSED"
-	ReplacementDataRefusalUSEDUP            ReplacementDataRefusal = "USED_UP"
-	ReplacementDataRefusalWINDOWOVER        ReplacementDataRefusal = "WINDOW_OVER"
+	ReplacementRefusalALREADYREPLACED   ReplacementRefusal = "ALREADY_REPLACED"
+	ReplacementRefusalCANCELLED         ReplacementRefusal = "CANCELLED"
+	ReplacementRefusalEXPIRED           ReplacementRefusal = "EXPIRED"
+	ReplacementRefusalINPROGRESS        ReplacementRefusal = "IN_PROGRESS"
+	ReplacementRefusalLessThanNil       ReplacementRefusal = "<nil>"
+	ReplacementRefusalNOTALLOWED        ReplacementRefusal = "NOT_ALLOWED"
+	ReplacementRefusalNOTDELIVERED      ReplacementRefusal = "NOT_DELIVERED"
+	ReplacementRefusalPAYMENTDISPUTED   ReplacementRefusal = "PAYMENT_DISPUTED"
+	ReplacementRefusalPURCHASEFAILED    ReplacementRefusal = "PURCHASE_FAILED"
+	ReplacementRefusalREFUSEDBYOPERATOR ReplacementRefusal = "REFUSED_BY_OPERATOR"
+	ReplacementRefusalRETURNED          ReplacementRefusal = "RETURNED"
+	ReplacementRefusalTOOMANY           ReplacementRefusal = "TOO_MANY"
+	ReplacementRefusalTOOOFTEN          ReplacementRefusal = "TOO_OFTEN"
+	ReplacementRefusalUNUSED            ReplacementRefusal = "UNUSED"
+	ReplacementRefusalUSEDUP            ReplacementRefusal = "USED_UP"
+	ReplacementRefusalWINDOWOVER        ReplacementRefusal = "WINDOW_OVER"
 )
 
-// Defines values for ReplacementDataState.
+// Defines values for ReplacementState.
 const (
-	ReplacementDataStateNeedsReview ReplacementDataState = "NEEDS_REVIEW"
-	ReplacementDataStateOrdering    ReplacementDataState = "ORDERING"
-	ReplacementDataStatePending     ReplacementDataState = "PENDING"
-	ReplacementDataStateRefused     ReplacementDataState = "REFUSED"
-	ReplacementDataStateReplaced    ReplacementDataState = "REPLACED"
-	ReplacementDataStateRetiring    ReplacementDataState = "RETIRING"
+	ReplacementStateNeedsReview ReplacementState = "NEEDS_REVIEW"
+	ReplacementStateOrdering    ReplacementState = "ORDERING"
+	ReplacementStatePending     ReplacementState = "PENDING"
+	ReplacementStateRefused     ReplacementState = "REFUSED"
+	ReplacementStateReplaced    ReplacementState = "REPLACED"
+	ReplacementStateRetiring    ReplacementState = "RETIRING"
 )
 
 // Defines values for ReplacementTermsDataCurrency.
@@ -753,6 +754,7 @@ const (
 	ReplacementTermsDataRefusalREFUSEDBYOPERATOR ReplacementTermsDataRefusal = "REFUSED_BY_OPERATOR"
 	ReplacementTermsDataRefusalRETURNED          ReplacementTermsDataRefusal = "RETURNED"
 	ReplacementTermsDataRefusalTOOMANY           ReplacementTermsDataRefusal = "TOO_MANY"
+	ReplacementTermsDataRefusalTOOOFTEN          ReplacementTermsDataRefusal = "TOO_OFTEN"
 	ReplacementTermsDataRefusalUNUSED            ReplacementTermsDataRefusal = "UNUSED"
 	ReplacementTermsDataRefusalUSEDUP            ReplacementTermsDataRefusal = "USED_UP"
 	ReplacementTermsDataRefusalWINDOWOVER        ReplacementTermsDataRefusal = "WINDOW_OVER"
@@ -786,6 +788,7 @@ const (
 	ReturnRefusalREFUSEDBYOPERATOR ReturnRefusal = "REFUSED_BY_OPERATOR"
 	ReturnRefusalREPLACED          ReturnRefusal = "REPLACED"
 	ReturnRefusalSUPPLIERREFUSED   ReturnRefusal = "SUPPLIER_REFUSED"
+	ReturnRefusalTOOOFTEN          ReturnRefusal = "TOO_OFTEN"
 	ReturnRefusalWINDOWOVER        ReturnRefusal = "WINDOW_OVER"
 )
 
@@ -814,6 +817,7 @@ const (
 	ReturnLineRefusalREFUSEDBYOPERATOR ReturnLineRefusal = "REFUSED_BY_OPERATOR"
 	ReturnLineRefusalREPLACED          ReturnLineRefusal = "REPLACED"
 	ReturnLineRefusalSUPPLIERREFUSED   ReturnLineRefusal = "SUPPLIER_REFUSED"
+	ReturnLineRefusalTOOOFTEN          ReturnLineRefusal = "TOO_OFTEN"
 	ReturnLineRefusalWINDOWOVER        ReturnLineRefusal = "WINDOW_OVER"
 )
 
@@ -854,6 +858,7 @@ const (
 	ReturnTermsDataRefusalREFUSEDBYOPERATOR ReturnTermsDataRefusal = "REFUSED_BY_OPERATOR"
 	ReturnTermsDataRefusalREPLACED          ReturnTermsDataRefusal = "REPLACED"
 	ReturnTermsDataRefusalSUPPLIERREFUSED   ReturnTermsDataRefusal = "SUPPLIER_REFUSED"
+	ReturnTermsDataRefusalTOOOFTEN          ReturnTermsDataRefusal = "TOO_OFTEN"
 	ReturnTermsDataRefusalWINDOWOVER        ReturnTermsDataRefusal = "WINDOW_OVER"
 )
 
@@ -1196,6 +1201,16 @@ const (
 	ListRegionsParamsTypeN2 ListRegionsParamsType = 2
 )
 
+// Defines values for ListReplacementsParamsState.
+const (
+	ListReplacementsParamsStateNeedsReview ListReplacementsParamsState = "NEEDS_REVIEW"
+	ListReplacementsParamsStateOrdering    ListReplacementsParamsState = "ORDERING"
+	ListReplacementsParamsStatePending     ListReplacementsParamsState = "PENDING"
+	ListReplacementsParamsStateRefused     ListReplacementsParamsState = "REFUSED"
+	ListReplacementsParamsStateReplaced    ListReplacementsParamsState = "REPLACED"
+	ListReplacementsParamsStateRetiring    ListReplacementsParamsState = "RETIRING"
+)
+
 // Defines values for ListReturnsParamsState.
 const (
 	ListReturnsParamsStateNeedsReview ListReturnsParamsState = "NEEDS_REVIEW"
@@ -1434,6 +1449,9 @@ type BatchRequest_Rows struct {
 
 	// Language Of the e-mail; `en` without it
 	Language BatchRequestRowsLanguage `json:"language,omitempty"`
+
+	// Metadata At most 20 texts of your own: keys of up to 40 letters, digits and `_.-`, values of up to 500 characters. Given back in answers, lists and webhooks. Put no secrets in it
+	Metadata *map[string]string `json:"metadata,omitempty"`
 
 	// PackageCode From the packages list
 	PackageCode string `json:"packageCode"`
@@ -3229,27 +3247,12 @@ type Receipt_Data struct {
 
 // Replacement defines model for Replacement.
 type Replacement struct {
-	Data    Replacement_Data `json:"data"`
-	Success bool             `json:"success"`
-}
-
-// ReplacementDataCurrency defines model for Replacement.Data.Currency.
-type ReplacementDataCurrency string
-
-// ReplacementDataRefusal Why it is refused; null otherwise
-type ReplacementDataRefusal string
-
-// ReplacementDataState PENDING: the supplier is asked. NEEDS_REVIEW: it does not say that the eSIM was deleted, so our people decide. ORDERING: the new eSIM is bought. RETIRING: it is delivered, and the old one is being revoked. REPLACED: done. REFUSED: nothing was changed
-type ReplacementDataState string
-
-// Replacement_Data defines model for Replacement.Data.
-type Replacement_Data struct {
 	// ClosedAt When it ended; null while it is open
 	ClosedAt *string `json:"closedAt"`
 
 	// CreatedAt When it was asked for
-	CreatedAt string                  `json:"createdAt"`
-	Currency  ReplacementDataCurrency `json:"currency"`
+	CreatedAt string              `json:"createdAt"`
+	Currency  ReplacementCurrency `json:"currency"`
 
 	// EsimID The old eSIM
 	EsimID string `json:"esimId"`
@@ -3270,7 +3273,7 @@ type Replacement_Data struct {
 	Reason *string `json:"reason"`
 
 	// Refusal Why it is refused; null otherwise
-	Refusal *ReplacementDataRefusal `json:"refusal"`
+	Refusal *ReplacementRefusal `json:"refusal"`
 
 	// ReplacedBy The new eSIM; null until it is delivered
 	ReplacedBy    *string `json:"replacedBy"`
@@ -3280,10 +3283,37 @@ type Replacement_Data struct {
 	RequestedBy string `json:"requestedBy"`
 
 	// State PENDING: the supplier is asked. NEEDS_REVIEW: it does not say that the eSIM was deleted, so our people decide. ORDERING: the new eSIM is bought. RETIRING: it is delivered, and the old one is being revoked. REPLACED: done. REFUSED: nothing was changed
-	State ReplacementDataState `json:"state"`
+	State ReplacementState `json:"state"`
 
 	// TransactionID Of the purchase of the old eSIM
 	TransactionID string `json:"transactionId"`
+}
+
+// ReplacementCurrency defines model for Replacement.Currency.
+type ReplacementCurrency string
+
+// ReplacementRefusal Why it is refused; null otherwise
+type ReplacementRefusal string
+
+// ReplacementState PENDING: the supplier is asked. NEEDS_REVIEW: it does not say that the eSIM was deleted, so our people decide. ORDERING: the new eSIM is bought. RETIRING: it is delivered, and the old one is being revoked. REPLACED: done. REFUSED: nothing was changed
+type ReplacementState string
+
+// ReplacementAnswer defines model for ReplacementAnswer.
+type ReplacementAnswer struct {
+	Data    Replacement `json:"data"`
+	Success bool        `json:"success"`
+}
+
+// ReplacementPage defines model for ReplacementPage.
+type ReplacementPage struct {
+	Data    ReplacementPage_Data `json:"data"`
+	Success bool                 `json:"success"`
+}
+
+// ReplacementPage_Data defines model for ReplacementPage.Data.
+type ReplacementPage_Data struct {
+	Items      []Replacement `json:"items"`
+	Pagination Pagination    `json:"pagination"`
 }
 
 // ReplacementRequest defines model for ReplacementRequest.
@@ -4354,6 +4384,30 @@ type ListRegionsParams struct {
 // ListRegionsParamsType defines parameters for ListRegions.
 type ListRegionsParamsType int64
 
+// ListReplacementsParams defines parameters for ListReplacements.
+type ListReplacementsParams struct {
+	// Page Page number, from 1
+	Page int64 `form:"page,omitempty" json:"page,omitempty"`
+
+	// Limit Items per page
+	Limit int64 `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// State Only in this state
+	State ListReplacementsParamsState `form:"state,omitempty" json:"state,omitempty"`
+
+	// EsimID Only of this eSIM
+	EsimID string `form:"esimId,omitempty" json:"esimId,omitempty"`
+
+	// From Only asked for from this time on
+	From string `form:"from,omitempty" json:"from,omitempty"`
+
+	// To Only asked for before this time
+	To string `form:"to,omitempty" json:"to,omitempty"`
+}
+
+// ListReplacementsParamsState defines parameters for ListReplacements.
+type ListReplacementsParamsState string
+
 // ListReturnsParams defines parameters for ListReturns.
 type ListReturnsParams struct {
 	// Page Page number, from 1
@@ -4770,9 +4824,24 @@ func (c *Client) ListRegions(ctx context.Context, params ListRegionsParams) ([]O
 	return call[[]OfferedRegion](ctx, c, "GET", expand("/api/esim/regions", map[string]string{}), queryOf(params), nil)
 }
 
+// ListReplacements List your replacements
+func (c *Client) ListReplacements(ctx context.Context, params ListReplacementsParams) (ReplacementPage, error) {
+	return call[ReplacementPage](ctx, c, "GET", expand("/api/esim/replacements", map[string]string{}), queryOf(params), nil)
+}
+
+// Replacements walks the items of the pages of ListReplacements, from that of params to the last.
+func (c *Client) Replacements(ctx context.Context, params ListReplacementsParams) iter.Seq2[Replacement, error] {
+	return items(c.ReplacementsPages(ctx, params), func(page ReplacementPage) []Replacement { return page.Data.Items })
+}
+
+// ReplacementsPages walks the same pages whole.
+func (c *Client) ReplacementsPages(ctx context.Context, params ListReplacementsParams) iter.Seq2[ReplacementPage, error] {
+	return pages[ReplacementPage](ctx, c, expand("/api/esim/replacements", map[string]string{}), queryOf(params))
+}
+
 // GetReplacement Read a replacement
-func (c *Client) GetReplacement(ctx context.Context, replacementID string) (Replacement, error) {
-	return call[Replacement](ctx, c, "GET", expand("/api/esim/replacements/{replacementId}", map[string]string{"replacementId": replacementID}), nil, nil)
+func (c *Client) GetReplacement(ctx context.Context, replacementID string) (ReplacementAnswer, error) {
+	return call[ReplacementAnswer](ctx, c, "GET", expand("/api/esim/replacements/{replacementId}", map[string]string{"replacementId": replacementID}), nil, nil)
 }
 
 // ListReturns List your returns
@@ -4890,17 +4959,17 @@ func (c *Client) GetReplacementTerms(ctx context.Context, esimID string) (Replac
 }
 
 // ReplaceEsim Replace a deleted or broken eSIM
-func (c *Client) ReplaceEsim(ctx context.Context, esimID string, body ReplaceEsimJSONRequestBody) (Replacement, error) {
+func (c *Client) ReplaceEsim(ctx context.Context, esimID string, body ReplaceEsimJSONRequestBody) (ReplacementAnswer, error) {
 	intent, err := ReplaceEsimIntent(esimID, body)
 	if err != nil {
-		return *new(Replacement), err
+		return *new(ReplacementAnswer), err
 	}
 	return sendNew(ctx, c, intent)
 }
 
 // ReplaceEsimIntent is that call, to be stored before Send.
-func ReplaceEsimIntent(esimID string, body ReplaceEsimJSONRequestBody) (Intent[Replacement], error) {
-	return intend[Replacement]("/api/esim/{esimId}/replacements", map[string]string{"esimId": esimID}, body)
+func ReplaceEsimIntent(esimID string, body ReplaceEsimJSONRequestBody) (Intent[ReplacementAnswer], error) {
+	return intend[ReplacementAnswer]("/api/esim/{esimId}/replacements", map[string]string{"esimId": esimID}, body)
 }
 
 // GetReturnTerms See whether an eSIM can be returned

@@ -144,6 +144,7 @@ export const paperRoutes: readonly Route<BillingCases>[] = [
     handle: async ({ cases, principal }) => ({ details: await cases.getBillingDetails(principal) }),
   }),
   routes.put(DETAILS, {
+    confirmed: false,
     memberPermission: 'fund',
     keyErrors: 'wallet',
     body: detailsBody,
