@@ -21,6 +21,12 @@ export const RETURN_FAULTS: readonly Fault[] = [
       'return open.isContested && isSent\n',
     ],
   }),
+  ...faultsIn('src/operations/rules.ts', RETURN_ENDS, {
+    'a return with a fee of all of it cannot be granted': [
+      'given.amount?.amountMinor === 0n ? movesNone() : given',
+      'given.amount === null ? movesNone() : given',
+    ],
+  }),
   ...faultsIn('migrations/world/baseline/returns.ts', RETURNS, {
     'an eSIM is returned after the window': [
       "< clock_timestamp() then 'WINDOW_OVER'",
