@@ -316,6 +316,10 @@ export const FAULTS: readonly Fault[] = [
       "if (known.money !== 'AT_RISK' || amount === null || amount.amountMinor <= 0n) return;",
       'if (known) return;',
     ],
+    'a lost dispute in another currency takes a refund in wrong units': [
+      'currency === charge_currency ? amount_minor : 0n',
+      'currency === charge_currency ? amount_minor : amount_minor',
+    ],
   }),
   ...faultsIn('activities/payments/refunds.ts', REFUND_REQUESTS, {
     'a refusal after a refund without an answer is believed': [
@@ -331,8 +335,8 @@ export const FAULTS: readonly Fault[] = [
   }),
   ...faultsIn('src/payments/store/disputes.ts', EVENTS, {
     'a dispute of a part disputes all': [
-      'wanted.currency === charge ? wanted.amountMinor : 0n',
-      'wanted.currency === charge ? atGatewayMinor : 0n',
+      'putAtRisk(trx, payment, dispute, wantedMinorOf(payment, dispute))',
+      'putAtRisk(trx, payment, dispute, atGatewayMinor)',
     ],
     'an older answer about a dispute counts': ['if (known && known.check_number >= checkNumber) return;', ''],
     'a lost dispute leaves a refund that was not sent': ['await takeFromRefund(trx, refund, minor);', ''],
