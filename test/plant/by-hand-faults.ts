@@ -19,6 +19,10 @@ export const BY_HAND_FAULTS: readonly Fault[] = [
       'if (kept?.account_id !== accountId || kept.amount_minor !== amountMinor)',
       'if (!kept)',
     ],
+    'a change by hand is declined after its time': [
+      'const status = statusAt(asked, deps.stuck.clock.now());',
+      'const { status } = asked;',
+    ],
     'a correction by hand tells nobody that the wallet is low': ['if (low) {', 'if (low && !low) {'],
   }),
   ...faultsIn('migrations/world/baseline/wallet-adjustments.ts', BY_HAND, {
@@ -35,7 +39,7 @@ export const BY_HAND_FAULTS: readonly Fault[] = [
       "values (case asked.kind when 'FUNDING' then 'hand:' || asked.reference",
     ],
     'money by hand does not pay what is owed': [
-      'if is_credit then pays_owed := least(wallet.owed_minor, asked.amount_minor); end if;',
+      'if pays_in then pays_owed := least(wallet.owed_minor, asked.amount_minor); end if;',
       '',
     ],
     'a credit by hand is booked as a funding': [
