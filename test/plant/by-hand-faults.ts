@@ -66,9 +66,16 @@ export const BY_HAND_FAULTS: readonly Fault[] = [
   }),
   ...faultsIn('src/operations/lists.ts', OVER_HTTP, {
     'who takes a file is not on record': [
-      'await recordFile(deps.db, person.email, { name, lines: lines.length, accountId: query.accountId });',
-      '',
+      'await recordFile(deps.db, person.email, file);',
+      'await Promise.resolve(file);',
     ],
+  }),
+  ...faultsIn('src/operations/lists.ts', LISTS, {
+    'a file that is cut does not say so': [
+      'return { lines, next: after };',
+      'return { lines, next: undefined };',
+    ],
+    'the audit log does not say that a file is cut': ['isCut: after !== undefined', 'isCut: false'],
   }),
   ...faultsIn('src/operations/notes.ts', OVER_HTTP, {
     'a note that is sent twice is two': ['if (same) return same;', ''],
