@@ -23,9 +23,10 @@ type OpenReturn = NonNullable<Awaited<ReturnType<typeof loadReturn>>>;
 /** What the supplier's word comes to. */
 type Heard =
   | { readonly state: 'cancelled' }
-  | { readonly state: 'refused'; readonly refusal: ReturnRefusal }
+  | { readonly state: 'refused'; readonly refusal: ReturnRefusal; readonly knownAttempts: number }
   | { readonly state: 'unknown'; readonly why: string };
 
+const MAY_ARRIVE = 'until a cancellation that was sent cannot arrive any more';
 const ENDED = { line: 'This return has ended.', waitMs: null };
 
 export async function followReturn(deps: ActivityDeps, returnId: string): Promise<FollowStep> {
@@ -36,8 +37,9 @@ export async function followReturn(deps: ActivityDeps, returnId: string): Promis
     case 'cancelled':
       return conclude(deps, open);
     case 'refused':
-      await refuseReturn(deps.db, open, heard.refusal);
-      return { line: `Refused: ${heard.refusal}. Nothing was given back.`, waitMs: null };
+      return (await refuseReturn(deps.db, open, heard.refusal, heard.knownAttempts))
+        ? { line: `Refused: ${heard.refusal}. Nothing was given back.`, waitMs: null }
+        : wait(deps, open, MAY_ARRIVE);
     case 'unknown':
       return wait(deps, open, heard.why);
   }
@@ -58,9 +60,7 @@ async function conclude(deps: ActivityDeps, open: OpenReturn): Promise<FollowSte
 /** What a bank disputes is not cancelled: both the eSIM and its money could be gone. */
 function hear(deps: ActivityDeps, open: OpenReturn): Promise<Heard> | Heard {
   const isSent = open.cancel_attempts > 0;
-  return open.isContested && !isSent
-    ? { state: 'refused', refusal: 'PAYMENT_DISPUTED' }
-    : askSupplier(deps, open);
+  return open.isContested && !isSent ? settled(open, 'PAYMENT_DISPUTED') : askSupplier(deps, open);
 }
 
 async function askSupplier(deps: ActivityDeps, open: OpenReturn): Promise<Heard> {
@@ -78,7 +78,8 @@ async function askSupplier(deps: ActivityDeps, open: OpenReturn): Promise<Heard>
     return unknown('for the supplier to say whether it is cancelled');
   const since = await readVerdict(deps, open);
   if (since === 'unknown') return SILENT;
-  return settled(open, since === 'try' ? 'SUPPLIER_REFUSED' : since);
+  const sent = { ...open, cancel_attempts: open.cancel_attempts + 1 };
+  return settled(sent, since === 'try' ? 'SUPPLIER_REFUSED' : since);
 }
 
 async function readVerdict({ supplier }: ActivityDeps, { esimTranNo }: OpenReturn) {
@@ -88,10 +89,10 @@ async function readVerdict({ supplier }: ActivityDeps, { esimTranNo }: OpenRetur
 }
 
 /** A cancellation that was sent earlier may still arrive: nothing is refused before that. */
-function settled({ settlesInMs }: OpenReturn, refusal: ReturnRefusal): Heard {
+function settled({ settlesInMs, cancel_attempts }: OpenReturn, refusal: ReturnRefusal): Heard {
   return settlesInMs > 0
-    ? unknown('until a cancellation that was sent cannot arrive any more')
-    : { state: 'refused', refusal };
+    ? unknown(MAY_ARRIVE)
+    : { state: 'refused', refusal, knownAttempts: cancel_attempts };
 }
 
 /** Asks again after a while; after a longer one a person looks as well. */

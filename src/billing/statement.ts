@@ -4,7 +4,7 @@
  */
 import type { Principal } from '../domain/account.ts';
 import type { Clock } from '../domain/clock.ts';
-import { csvOf } from '../domain/csv.ts';
+import { csvOf, type CsvFile } from '../domain/csv.ts';
 import { DomainError } from '../domain/errors.ts';
 import { formatMinor } from '../domain/money.ts';
 import { monthOf, nameOfMonth, rangeOf, type Month } from '../domain/papers.ts';
@@ -97,14 +97,14 @@ export async function exportStatement(
   deps: StatementDeps,
   owner: Owner,
   asked: Omit<Asked, 'limit'>,
-): Promise<string> {
+): Promise<CsvFile> {
   const statement = await getStatement(deps, owner, { ...asked, limit: MAX_CSV_ENTRIES });
   const { month, currency, openingMinor, closingMinor, entries, hasMore } = statement;
   const { from, to } = rangeOf(month);
   const balance = (kind: string, at: Date, minor: bigint): string[] => [
     ...[month, '', at.toISOString(), kind, '', currency, formatMinor(minor), '', ''],
   ];
-  return csvOf(STATEMENT_COLUMNS, [
+  const csv = csvOf(STATEMENT_COLUMNS, [
     ...(asked.after === undefined ? [balance('OPENING_BALANCE', from, openingMinor)] : []),
     ...entries.map((entry) => [
       ...[month, entry.id, entry.at.toISOString(), entry.kind, formatMinor(entry.amountMinor), currency],
@@ -112,6 +112,7 @@ export async function exportStatement(
     ]),
     ...(hasMore ? [] : [balance('CLOSING_BALANCE', to, closingMinor)]),
   ]);
+  return { csv, next: hasMore ? entries.at(-1)?.id : undefined };
 }
 
 /**

@@ -6,6 +6,12 @@
 const FORMULA = /(^|[;|\t\r\n])(?=(?:(?![\t\r\n])[\s\p{Cf}"])*[=+\-@＝＋－＠﹦﹢﹣﹫])/gu;
 const NEGATIVE_NUMBER = /^-\d+(\.\d+)?$/;
 
+/** `next`: more match than one file has, and the id of its last line, behind which the next one begins. */
+export interface CsvFile {
+  readonly csv: string;
+  readonly next: string | undefined;
+}
+
 /** RFC 4180, with CRLF. */
 export function csvOf(columns: readonly string[], rows: readonly (readonly string[])[]): string {
   return [columns, ...rows].map((row) => `${row.map(fieldOf).join(',')}\r\n`).join('');

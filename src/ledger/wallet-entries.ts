@@ -1,5 +1,5 @@
 import type { Principal } from '../domain/account.ts';
-import { csvOf } from '../domain/csv.ts';
+import { csvOf, type CsvFile } from '../domain/csv.ts';
 import { DomainError } from '../domain/errors.ts';
 import { formatMinor } from '../domain/money.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
@@ -48,20 +48,21 @@ const COLUMNS: Readonly<Record<string, (entry: WalletEntry) => string | null>> =
 
 export const CSV_COLUMNS = Object.keys(COLUMNS);
 
-/** The same as CSV, with at most MAX_CSV_ENTRIES. */
+/** The same as CSV, with at most MAX_CSV_ENTRIES. `next`: its last one, where more match. */
 export async function exportWalletEntries(
   deps: { readonly db: WorldDb },
   principal: Principal,
   command: Omit<EntriesCommand, 'limit'>,
-): Promise<string> {
-  const { entries } = await listWalletEntries(deps, principal, {
+): Promise<CsvFile> {
+  const { entries, hasMore } = await listWalletEntries(deps, principal, {
     ...command,
     limit: MAX_CSV_ENTRIES,
     maxMetadataCharacters: MAX_CSV_METADATA_CHARACTERS,
   });
   const cells = Object.values(COLUMNS);
-  return csvOf(
+  const csv = csvOf(
     CSV_COLUMNS,
     entries.map((entry) => cells.map((cell) => cell(entry) ?? '')),
   );
+  return { csv, next: hasMore ? entries.at(-1)?.id : undefined };
 }

@@ -59,15 +59,16 @@ export async function listAccounts({ accounts, db }: Rows, query: PageQuery & Ac
   return { ...found, items };
 }
 
-/** The newest MAX_FILE_LINES of them, for a file; on record under who asked. */
+/** MAX_FILE_LINES of them, for a file; on record under who asked. `next`: the next `page`, if any. */
 export async function exportAccounts(
   deps: Rows,
   { person }: Pick<Session, 'person'>,
-  filters: AccountFilters,
+  filters: AccountFilters & Pick<PageQuery, 'page'>,
 ) {
-  const { items } = await listAccounts(deps, { ...filters, page: 1, limit: MAX_FILE_LINES });
-  await recordFile(deps.db, person.email, { name: 'accounts', lines: items.length });
-  return items;
+  const { items, total, page } = await listAccounts(deps, { ...filters, limit: MAX_FILE_LINES });
+  const isCut = total > page * MAX_FILE_LINES;
+  await recordFile(deps.db, person.email, { name: 'accounts', lines: items.length, isCut });
+  return { lines: items, next: isCut ? String(page + 1) : undefined };
 }
 
 /** Its terms, its wallet and how much it has here. NOT_FOUND. */

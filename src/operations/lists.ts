@@ -41,18 +41,19 @@ const wrong = (details: string): DomainError =>
   new DomainError('VALIDATION_ERROR', 'Invalid request', { details });
 
 /**
- * The same as lines of a file, MAX_FILE_LINES at most; on record under who asked. VALIDATION_ERROR where so
- * few of so many rows match that it would look at more than MAX_FILE_PAGES × MAX_LOOKED: fewer days help.
+ * The same as lines of a file, MAX_FILE_LINES at most; on record under who asked. `next`: where more match,
+ * the `after` of the next file. VALIDATION_ERROR where so few of so many rows match that it would look at
+ * more than MAX_FILE_PAGES × MAX_LOOKED: fewer days help.
  */
 export async function exportLines<Name extends ListName>(
   deps: ListDeps,
   { person }: Pick<Session, 'person'>,
   name: Name,
   query: Omit<ListQuery, 'limit'>,
-): Promise<readonly Named<Lines[Name]>[]> {
+): Promise<{ readonly lines: readonly Named<Lines[Name]>[]; readonly next: string | undefined }> {
   const lines: Named<Lines[Name]>[] = [];
-  let after = query.after;
-  for (let page = 0; page === 0 || after !== undefined; page += 1) {
+  let { after } = query;
+  for (let page = 0; page === 0 || (after !== undefined && lines.length < MAX_FILE_LINES); page += 1) {
     if (page === MAX_FILE_PAGES)
       throw wrong(
         `from: choose fewer days. This file would look at more than ${MAX_FILE_PAGES * MAX_LOOKED} rows`,
@@ -60,19 +61,28 @@ export async function exportLines<Name extends ListName>(
     const limit = Math.min(FILE_PAGE, MAX_FILE_LINES - lines.length);
     const { items, next } = await listLines(deps, name, { ...query, after, limit });
     lines.push(...items);
-    after = lines.length < MAX_FILE_LINES ? next : undefined;
+    after = next;
   }
-  await recordFile(deps.db, person.email, { name, lines: lines.length, accountId: query.accountId });
-  return lines;
+  const file = { name, lines: lines.length, isCut: after !== undefined, accountId: query.accountId };
+  await recordFile(deps.db, person.email, file);
+  return { lines, next: after };
 }
 
 /** Who took how much out of here. */
 export const recordFile = (
   db: WorldDb,
   actor: string,
-  file: { readonly name: string; readonly lines: number; readonly accountId?: string | undefined },
+  file: {
+    readonly name: string;
+    readonly lines: number;
+    readonly isCut: boolean;
+    readonly accountId?: string | undefined;
+  },
 ) =>
   writeWorldAudit(db, {
     ...{ actor, action: 'list.export', subject: file.name },
-    detail: { which: `${file.lines} lines`, accountId: file.accountId },
+    detail: {
+      which: `${file.lines} lines${file.isCut ? ', and more match' : ''}`,
+      accountId: file.accountId,
+    },
   });

@@ -187,7 +187,7 @@ const RULES: Record<OperatorAction, ActionRule> = {
     // What we pay of it. Once the new eSIM is delivered, nothing more is paid.
     amount: ({ replacement = null }) => ({
       amount:
-        replacement && !replacement.isDelivered && replacement.amountMinor > 0n
+        replacement && !replacement.isDelivered
           ? { amountMinor: replacement.amountMinor, currency: replacement.currency }
           : null,
     }),
@@ -343,7 +343,9 @@ export function amountOf(
   money: ActionMoney,
   asked: Asked,
 ): AmountOf {
-  const allowed = RULES[action].amount(facts, money, asked);
+  const given = RULES[action].amount(facts, money, asked);
+  // Of a return with a fee of all of it: the action still runs, and its record has no amount.
+  const allowed = 'amount' in given && given.amount?.amountMinor === 0n ? movesNone() : given;
   const isMore = asked.movesNoMoney === true && 'amount' in allowed && allowed.amount !== null;
   return isMore ? { refusal: 'AMOUNT_NOT_ALLOWED' } : allowed;
 }

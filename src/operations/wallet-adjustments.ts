@@ -56,7 +56,7 @@ export interface AskAdjustment {
 const refused = (why: string): DomainError =>
   new DomainError('ACTION_REFUSED', `${why}. Nothing was booked now`);
 
-export const isCreditKind = (kind: AdjustmentKind): boolean => kind === 'FUNDING' || kind === 'CREDIT';
+const paysIn = (kind: AdjustmentKind): boolean => kind === 'FUNDING' || kind === 'CREDIT';
 
 /**
  * The first of two people. The same request again is the same one. NOT_FOUND for an unknown account;
@@ -117,7 +117,7 @@ export async function confirmAdjustment(
     await book(trx, asked, { by: person.email, reason }, pending);
   });
   if (pending.ids.length > 0) await deps.replayDeps.webhookEngine.deliver(pending.ids);
-  return presented(deps, (await findAdjustment(deps.db, id)) ?? notFoundHere());
+  return presented(deps, await findAdjustment(deps.db, id));
 }
 
 async function book(
@@ -127,7 +127,7 @@ async function book(
   pending: PendingMessages,
 ): Promise<void> {
   const amount = { amountMinor: asked.amount_minor, currency: asked.currency };
-  const low = isCreditKind(asked.kind) ? undefined : await lockWalletFor(trx, asked.account_id, amount);
+  const low = paysIn(asked.kind) ? undefined : await lockWalletFor(trx, asked.account_id, amount);
   const outcome = await bookAdjustment(trx, { id: asked.id, by, reason });
   if (outcome === 'ABSENT') throw notFound();
   if (outcome !== 'BOOKED') throw refused(WHY_NOT[outcome]);
@@ -138,7 +138,10 @@ async function book(
   await writeAuditOf(trx, by, 'wallet.adjust', asked, { proposedBy: asked.asked_by, after: reason });
 }
 
-/** By anybody who may confirm one, and by who asked. NOT_FOUND; ACTION_REFUSED where it does not wait. */
+/**
+ * By anybody who may confirm one, and by who asked. NOT_FOUND; ACTION_REFUSED where it does not wait, or its
+ * time is over.
+ */
 export async function declineAdjustment(
   deps: AdjustmentDeps,
   { person }: Asker,
@@ -147,34 +150,40 @@ export async function declineAdjustment(
   await inTransaction(deps.db, async (trx) => {
     const asked = await lockAdjustment(trx, id);
     if (!asked) throw notFound();
-    if (asked.status === 'DECLINED') return;
-    if (asked.status !== 'WAITS') throw refused('It does not wait any more');
+    const status = statusAt(asked, deps.stuck.clock.now());
+    if (status === 'DECLINED') return;
+    if (status !== 'WAITS') throw refused(status === 'EXPIRED' ? WHY_NOT.EXPIRED : 'It was booked');
     await declineAdjustmentRow(trx, { id, by: person.email, reason });
     await writeAuditOf(trx, person.email, 'wallet.decline-adjustment', { ...asked, reason });
   });
-  return presented(deps, (await findAdjustment(deps.db, id)) ?? notFoundHere());
+  return presented(deps, await findAdjustment(deps.db, id));
 }
 
 /** One page, newest first. */
 export async function listAdjustments(
-  { accounts, db }: AdjustmentDeps,
+  { accounts, db, stuck }: AdjustmentDeps,
   { limit, ...query }: AdjustmentQuery,
 ) {
   const found = await listAdjustmentRows(db, { ...query, limit: limit + 1 });
   const shown = found.slice(0, limit);
   const names = await readAccountNames(accounts, [...new Set(shown.map((row) => row.account_id))]);
+  const now = stuck.clock.now();
   return {
-    items: shown.map((row) => ({ ...viewOf(row), accountName: names.get(row.account_id) ?? '' })),
+    items: shown.map((row) => ({ ...viewOf(row, now), accountName: names.get(row.account_id) ?? '' })),
     next: found.length > limit ? shown.at(-1)?.id : undefined,
   };
 }
 
-async function presented({ accounts }: AdjustmentDeps, row: AdjustmentRow) {
+async function presented({ accounts, stuck }: AdjustmentDeps, row: AdjustmentRow | undefined) {
+  if (!row) throw notFound();
   const names = await readAccountNames(accounts, [row.account_id]);
-  return { ...viewOf(row), accountName: names.get(row.account_id) ?? '' };
+  return { ...viewOf(row, stuck.clock.now()), accountName: names.get(row.account_id) ?? '' };
 }
 
-const viewOf = (row: AdjustmentRow) => ({
+const statusAt = ({ status, expires_at }: AdjustmentRow, now: Date) =>
+  status === 'WAITS' && expires_at <= now ? 'EXPIRED' : status;
+
+const viewOf = (row: AdjustmentRow, now: Date) => ({
   adjustmentId: row.id,
   accountId: row.account_id,
   kind: row.kind,
@@ -182,7 +191,7 @@ const viewOf = (row: AdjustmentRow) => ({
   currency: row.currency,
   reference: row.reference,
   reason: row.reason,
-  status: row.status === 'WAITS' && row.expires_at <= new Date() ? ('EXPIRED' as const) : row.status,
+  status: statusAt(row, now),
   askedBy: row.asked_by,
   askedAt: row.asked_at,
   expiresAt: row.expires_at,
@@ -211,7 +220,3 @@ const writeAuditOf = (
   });
 
 const notFound = (): DomainError => new DomainError('NOT_FOUND', 'No such change of a wallet');
-
-function notFoundHere(): never {
-  throw notFound();
-}

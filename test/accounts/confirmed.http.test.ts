@@ -110,18 +110,33 @@ describe('a route that asks for the password again', () => {
     );
     const unasked = changing.filter((route) => !route.confirmed).map(nameOf);
     expect(new Set(unasked)).toEqual(new Set(HARMLESS));
-    const others = asking.filter((route) => !changing.includes(route)).map(nameOf);
-    expect(new Set(others)).toEqual(
-      new Set([
-        'buy',
-        'completeCheckoutSession',
-        'confirmSecondFactor',
-        'fundWallet',
-        'orderBatch',
-        'returnEsim',
-        'returnEsims',
-      ]),
+  });
+
+  const WHY_NOT_OF_MEMBERS = {
+    createQuote: 'freezes a price and buys nothing',
+    createCheckoutSession: 'freezes a price and buys nothing',
+    updateCheckoutSession: 'freezes a price and buys nothing',
+    cancelCheckoutSession: 'gives a price up',
+    cancelBatch: 'buys less',
+    endMandate: 'buys less',
+    revokeInstallLink: 'closes a page',
+    setLowBalance: 'is about a message',
+    setBillingDetails: 'is about the words on papers',
+  };
+
+  it('is every one by which members can spend real money, or give back what they bought with it', () => {
+    const spending = routes.filter(
+      ({ method, key, keysOnly, testKeysOnly, scope, memberPermission = scope ?? '' }) =>
+        method !== 'GET' &&
+        ['required', 'optional', 'member'].includes(key) &&
+        !(keysOnly ?? testKeysOnly) &&
+        ['purchase', 'fund'].includes(memberPermission),
     );
+    const unasked = spending.filter((route) => route.confirmed !== 'live').map(nameOf);
+    expect(new Set(unasked)).toEqual(new Set(Object.keys(WHY_NOT_OF_MEMBERS)));
+    // By another permission than these.
+    const others = inLive.filter((route) => !spending.includes(route)).map(nameOf);
+    expect(others).toEqual(['setBrand']);
   });
 
   it('does not do so for a dry run, where the route has one', async () => {

@@ -102,7 +102,8 @@ async function expectStatements(accountId: string, currency: AccountCurrency): P
     expect(statement.kinds.reduce((sum, { amountMinor }) => sum + amountMinor, 0n)).toBe(moved);
     expect(statement.entries.reduce((sum, { amountMinor }) => sum + amountMinor, 0n)).toBe(moved);
     expect(statement.entries.at(-1)?.balanceAfterMinor ?? openingMinor).toBe(statement.closingMinor);
-    const rows = csvRows(await exportStatement({ db: world, clock: CLOCK }, who, { month }));
+    const { csv } = await exportStatement({ db: world, clock: CLOCK }, who, { month });
+    const rows = csvRows(csv);
     expect(rows.reduce((sum, row) => sum + (parseMinor(row[4] ?? '') ?? 0n), 0n)).toBe(moved);
     openingMinor = statement.closingMinor;
   }

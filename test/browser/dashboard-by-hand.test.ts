@@ -43,6 +43,22 @@ it('finance funds a wallet by hand, and another person of finance confirms it', 
   expect(troubles).toEqual([]);
 });
 
+it('terms that one person changes leave alone what another one has changed meanwhile', async () => {
+  const page = await openAs(ada, ACCOUNT_PAGE);
+  await page.getByRole('button', { name: 'Change the terms' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Own terms for replacements').check();
+  const returns = { allowed: true, windowDays: 12, feePercent: 25 };
+  const path = `/ops${ACCOUNT_PAGE}?environment=test`;
+  const { status, text } = await bayo.call('PATCH', path, { reason: 'Contract 4711', returns });
+  expect([status, text]).toEqual([200, expect.anything()]);
+  await dialog.getByLabel('Reason').fill('Contract 4712');
+  await dialog.getByRole('button', { name: 'Change the terms' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  await page.getByText('Within 12 days, fee 25 %').waitFor();
+  await page.getByText('Within 30 days, the account pays 100 %').waitFor();
+});
+
 it('a note on an account stays, with who wrote it', async () => {
   const page = await openAs(ada, ACCOUNT_PAGE);
   await page.getByText('No notes yet.').waitFor();

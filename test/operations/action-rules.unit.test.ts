@@ -463,6 +463,12 @@ describe('an action approved as moving no money', () => {
       { ...DELIVERED, replacement: { ...REPLACING, amountMinor: 0n } },
       { amount: null },
     ],
+    [
+      'grants a return of which nothing goes back',
+      'grant-return',
+      { ...DELIVERED, inReview: { ...REVIEW, amountMinor: 0n } },
+      { amount: null },
+    ],
     ['keeps its own refusal', 'refund-to-source', FAILED_CARD, { refusal: 'NOTHING_TO_RETURN' }],
   ])('%s', (_what, action, facts, expected) => {
     const money = { ...NO_REFUND, inWallet: null, earnedAtSource: null };

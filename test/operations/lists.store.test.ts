@@ -131,21 +131,31 @@ describe('a list', () => {
 
 describe('a file', () => {
   it('has at most its number of lines, continues, and is on record', async () => {
-    const lines = await exportLines(deps, NOBODY, 'purchases', {});
+    const { lines, next } = await exportLines(deps, NOBODY, 'purchases', {});
     expect(lines).toHaveLength(MAX_FILE_LINES);
+    expect(next).toBe(lines.at(-1)?.transactionId);
     expect(numbersOf(lines.slice(-1))).toEqual([ROWS - MAX_FILE_LINES + 1]);
-    const next = await exportLines(deps, NOBODY, 'purchases', { after: lines.at(-1)?.transactionId });
-    expect(numbersOf(next.slice(0, 1))).toEqual([ROWS - MAX_FILE_LINES]);
+    let [after, count] = [next, 0];
+    for (; after !== undefined; count += 1) {
+      const more = await exportLines(deps, NOBODY, 'purchases', { after });
+      if (count === 0) expect(numbersOf(more.lines.slice(0, 1))).toEqual([ROWS - MAX_FILE_LINES]);
+      after = more.next;
+    }
     const log = await accounts
       .selectFrom('audit_log')
-      .select(['actor', 'subject'])
+      .select(['actor', 'subject', sql<string>`detail->>'which'`.as('which')])
       .where('action', '=', 'list.export')
+      .orderBy('at')
       .execute();
-    expect(log).toEqual([1, 2].map(() => ({ actor: NOBODY.person.email, subject: 'purchases' })));
+    const of = { actor: NOBODY.person.email, subject: 'purchases' };
+    expect(log).toHaveLength(count + 1);
+    expect(log[0]).toEqual({ ...of, which: '10000 lines, and more match' });
+    expect(log.at(-1)).toEqual({ ...of, which: expect.stringMatching(/^\d+ lines$/) as string });
   });
 
   it('leaves nothing out where few rows match', async () => {
-    const lines = await exportLines(deps, NOBODY, 'purchases', { status: 'FAILED' });
+    const { lines, next } = await exportLines(deps, NOBODY, 'purchases', { status: 'FAILED' });
     expect(lines).toHaveLength(20);
+    expect(next).toBeUndefined();
   });
 });

@@ -188,8 +188,11 @@ describe('once', () => {
     now = new Date(Date.now() - 8 * 24 * 3_600_000);
     const late = await ask(account, 'CREDIT', 70n, { reference: other });
     now = new Date();
-    expect(late.status).toBe('EXPIRED');
     await expect(confirm(late.adjustmentId)).rejects.toThrow(/in time/);
+    const declining = declineAdjustment(deps, ADA, { id: late.adjustmentId, reason: 'Too late' });
+    await expect(declining).rejects.toThrow(/in time/);
+    const listed = await listAdjustments(deps, { accountId: account, limit: 1 });
+    expect(listed.items).toMatchObject([{ adjustmentId: late.adjustmentId, status: 'EXPIRED' }]);
     await expect(ask(account, 'CREDIT', 71n, { reference: other })).resolves.toMatchObject({
       status: 'WAITS',
     });

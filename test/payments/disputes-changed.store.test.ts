@@ -102,6 +102,16 @@ describe('a dispute that ends for another amount than it was opened for', () => 
   });
 });
 
+it('a dispute in another currency that is lost leaves what is on its way back whole', async () => {
+  const payer = await books.paidPayer();
+  await books.giveUp(payer);
+  const dollars = { amountMinor: PART, currency: 'USD' };
+  await dispute(payer, { amount: dollars });
+  await dispute(payer, { state: 'lost', amount: dollars });
+  expect(await refundsOf(payer)).toEqual([CHARGE_MINOR]);
+  expect(await books.payment(payer)).toMatchObject({ reversed_minor: 0n, refunding_minor: CHARGE_MINOR });
+});
+
 describe('money that others sent back at the gateway', () => {
   it('of a delivered purchase that is disputed is not at risk any more: it is gone', async () => {
     const payer = await delivered();

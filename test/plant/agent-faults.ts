@@ -214,14 +214,20 @@ const CHECKOUT_FAULTS: readonly Fault[] = [
       "where('id', '=', quoteId),\n        where.exists(",
     ],
   }),
+  ...faultsIn('src/platform/http/define-routes.ts', 'test/accounts/confirmed.http.test.ts', {
+    'a member spends real money without their password': [
+      "return isSpending && !testKeysOnly && 'live';",
+      'return isSpending && testKeysOnly === undefined && false;',
+    ],
+  }),
+  ...faultsIn('src/accounts/http/brand.ts', 'test/accounts/confirmed.http.test.ts', {
+    'a member lets travellers spend the wallet without their password': ["    confirmed: 'live',\n", ''],
+  }),
   ...faultsIn('src/purchases/stored-answers.ts', CHECKOUT, {
     'a permalink is kept with its answer': [
       'const hidden = render(placeholderOf(PERMALINK));',
       'const hidden = render(permalinkUrl);',
     ],
-  }),
-  ...faultsIn('src/purchases/http/checkout-sessions.ts', 'test/accounts/confirmed.http.test.ts', {
-    'a member completes a live session without their password': ["    confirmed: 'live',\n", ''],
   }),
   ...faultsIn('src/purchases/http/checkout-session-schemas.ts', CHECKOUT, {
     'two of an item cost as much as one': ['Number(value.rawJSON) === 1', 'Number(value.rawJSON) >= 1'],

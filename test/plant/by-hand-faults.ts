@@ -19,6 +19,10 @@ export const BY_HAND_FAULTS: readonly Fault[] = [
       'if (kept?.account_id !== accountId || kept.amount_minor !== amountMinor)',
       'if (!kept)',
     ],
+    'a change by hand is declined after its time': [
+      'const status = statusAt(asked, deps.stuck.clock.now());',
+      'const { status } = asked;',
+    ],
     'a correction by hand tells nobody that the wallet is low': ['if (low) {', 'if (low && !low) {'],
   }),
   ...faultsIn('migrations/world/baseline/wallet-adjustments.ts', BY_HAND, {
@@ -35,7 +39,7 @@ export const BY_HAND_FAULTS: readonly Fault[] = [
       "values (case asked.kind when 'FUNDING' then 'hand:' || asked.reference",
     ],
     'money by hand does not pay what is owed': [
-      'if is_credit then pays_owed := least(wallet.owed_minor, asked.amount_minor); end if;',
+      'if pays_in then pays_owed := least(wallet.owed_minor, asked.amount_minor); end if;',
       '',
     ],
     'a credit by hand is booked as a funding': [
@@ -62,9 +66,16 @@ export const BY_HAND_FAULTS: readonly Fault[] = [
   }),
   ...faultsIn('src/operations/lists.ts', OVER_HTTP, {
     'who takes a file is not on record': [
-      'await recordFile(deps.db, person.email, { name, lines: lines.length, accountId: query.accountId });',
-      '',
+      'await recordFile(deps.db, person.email, file);',
+      'await Promise.resolve(file);',
     ],
+  }),
+  ...faultsIn('src/operations/lists.ts', LISTS, {
+    'a file that is cut does not say so': [
+      'return { lines, next: after };',
+      'return { lines, next: undefined };',
+    ],
+    'the audit log does not say that a file is cut': ['isCut: after !== undefined', 'isCut: false'],
   }),
   ...faultsIn('src/operations/notes.ts', OVER_HTTP, {
     'a note that is sent twice is two': ['if (same) return same;', ''],

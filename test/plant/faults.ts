@@ -8,6 +8,7 @@ import { BILLING_FAULTS } from './billing-faults.ts';
 import { BY_HAND_FAULTS } from './by-hand-faults.ts';
 import { AVAILABILITY_FAULTS } from './availability-faults.ts';
 import { DASHBOARD_FAULTS } from './dashboard-faults.ts';
+import { DISPUTE_FAULTS } from './dispute-faults.ts';
 import { type Fault, faultsIn } from './fault.ts';
 import { MANDATE_FAULTS } from './mandate-faults.ts';
 import { OWN_FAULTS } from './own-faults.ts';
@@ -311,12 +312,6 @@ export const FAULTS: readonly Fault[] = [
       'claims.takenMinor - bookedMinor',
     ],
   }),
-  ...faultsIn('src/payments/store/disputes.ts', 'test/payments/disputes-changed.store.test.ts', {
-    'a dispute does not follow its amount': [
-      "if (known.money !== 'AT_RISK' || amount === null || amount.amountMinor <= 0n) return;",
-      'if (known) return;',
-    ],
-  }),
   ...faultsIn('activities/payments/refunds.ts', REFUND_REQUESTS, {
     'a refusal after a refund without an answer is believed': [
       "if (refund.status === 'ASKED') {",
@@ -327,20 +322,6 @@ export const FAULTS: readonly Fault[] = [
     'a purchase that fails gives back what a bank disputes': [
       'least(paid.free_minor, paid.charge_minor)',
       'paid.charge_minor',
-    ],
-  }),
-  ...faultsIn('src/payments/store/disputes.ts', EVENTS, {
-    'a dispute of a part disputes all': [
-      'wanted.currency === charge ? wanted.amountMinor : 0n',
-      'wanted.currency === charge ? atGatewayMinor : 0n',
-    ],
-    'an older answer about a dispute counts': ['if (known && known.check_number >= checkNumber) return;', ''],
-    'a lost dispute leaves a refund that was not sent': ['await takeFromRefund(trx, refund, minor);', ''],
-  }),
-  ...faultsIn('src/payments/store/reversals.ts', EVENTS, {
-    'what a lost dispute takes from a spent wallet is not owed': [
-      'worthMinor > taken.frozen ? worthMinor - taken.frozen : 0n',
-      '0n',
     ],
   }),
   ...faultsIn('src/ledger/store/owed.ts', EVENTS, {
@@ -585,6 +566,7 @@ export const FAULTS: readonly Fault[] = [
   }),
   ...DASHBOARD_FAULTS,
   ...PRICE_FAULTS,
+  ...DISPUTE_FAULTS,
   ...RETURN_FAULTS,
   ...REPLACEMENT_FAULTS,
   ...SHOP_FAULTS,

@@ -137,6 +137,23 @@ describe('a return that the supplier says nothing about', () => {
     await setCancelled(esimId);
   });
 
+  it('is given by a person also where the fee is all of it', async () => {
+    const { esimId, transactionId, priceMinor } = await bought('SIM-RETURN-SILENT');
+    await giveBack(esimId);
+    await untilState(esimId, 'NEEDS_REVIEW');
+    await stack.owner
+      .updateTable('returns')
+      .set({ fee_minor: priceMinor, amount_minor: 0n })
+      .where('esim_id', '=', esimId)
+      .execute();
+    const beforeMinor = await buyer.balanceMinor();
+    const granted = await operator.act(transactionId, 'grant-return', { evidence: EVIDENCE });
+    expect(granted).toMatchObject({ outcome: 'done' });
+    expect(await returnOf(esimId)).toMatchObject({ state: 'RETURNED' });
+    expect(await buyer.balanceMinor()).toBe(beforeMinor);
+    await setCancelled(esimId);
+  });
+
   it('is refused by a person only once no cancellation can arrive any more', async () => {
     const { esimId, transactionId } = await bought('SIM-RETURN-SILENT');
     await giveBack(esimId);

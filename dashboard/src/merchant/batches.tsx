@@ -111,7 +111,7 @@ function FromFile() {
   );
 }
 
-const template = () => Promise.resolve(new Blob([`${BATCH_COLUMNS.join(',')}\r\n`]));
+const template = () => Promise.resolve({ data: new Blob([`${BATCH_COLUMNS.join(',')}\r\n`]) });
 
 async function readFile(file: File): Promise<ReadFile> {
   const text = decodeFile(new Uint8Array(await file.arrayBuffer()));
@@ -502,18 +502,8 @@ function CancelBatch({ batchId }: { readonly batchId: string }) {
   );
 }
 
-async function readSheets(batchId: string): Promise<Blob> {
-  const { data } = await api.GET('/api/esim/orders/batch/{batchId}/sheets', {
-    params: { path: { batchId } },
-    parseAs: 'blob',
-  });
-  return data as unknown as Blob;
-}
+const readSheets = (batchId: string) =>
+  api.GET('/api/esim/orders/batch/{batchId}/sheets', { params: { path: { batchId } }, parseAs: 'blob' });
 
-async function readCsv(batchId: string): Promise<Blob> {
-  const { data } = await api.GET('/api/esim/orders/batch/{batchId}/csv', {
-    params: { path: { batchId } },
-    parseAs: 'blob',
-  });
-  return data as unknown as Blob;
-}
+const readCsv = (batchId: string) =>
+  api.GET('/api/esim/orders/batch/{batchId}/csv', { params: { path: { batchId } }, parseAs: 'blob' });

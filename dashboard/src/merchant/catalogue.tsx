@@ -80,12 +80,10 @@ function OneDestination({ region }: { readonly region: string }) {
   );
 }
 
-const readPriceList = async (): Promise<Blob> => {
-  const { data } = await api.GET('/api/esim/price-list', {
+const readPriceList = () =>
+  api.GET('/api/esim/price-list', {
     ...{ headers: { Accept: 'text/csv' }, parseAs: 'blob' },
   });
-  return data as unknown as Blob;
-};
 
 function Filters() {
   const filters = useSearch({ from: FROM });

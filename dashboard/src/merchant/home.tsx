@@ -139,14 +139,16 @@ function ToDo() {
 
 /** What is open, but for what the other parts of the page read. */
 async function readOpen() {
-  const [payments, returns, batches] = await Promise.all([
+  const [payments, returns, replacements, batches] = await Promise.all([
     readApi('/api/esim/transactions', { query: { status: 'PENDING', limit: 1 } }),
     readApi('/api/esim/returns', { query: { state: 'NEEDS_REVIEW', limit: 1 } }),
+    readApi('/api/esim/replacements', { query: { state: 'NEEDS_REVIEW', limit: 1 } }),
     readApi('/api/esim/orders/batch', { query: { limit: 20 } }),
   ]);
   return {
     openPayments: payments.pagination.totalItems,
     returnsInReview: returns.pagination.totalItems,
+    replacementsInReview: replacements.pagination.totalItems,
     scheduledBatches: batches.items.filter(({ status }) => status === 'SCHEDULED'),
   };
 }

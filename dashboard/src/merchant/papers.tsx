@@ -22,18 +22,13 @@ import { PagedRows, Rows } from '../ui/rows.tsx';
 import { SendForm, useSending } from '../ui/send-form.tsx';
 import { useMembership, useRead, useRefresh } from './place.ts';
 
-const blobOf = async (reading: Promise<{ readonly data?: unknown }>): Promise<Blob> =>
-  (await reading).data as Blob;
-
 export function ReceiptButton({ transactionId }: { readonly transactionId: string }) {
   const path = { transactionId };
   return (
     <DownloadFile
       name={`receipt-${transactionId}.pdf`}
       label="Receipt"
-      read={() =>
-        blobOf(api.GET('/api/esim/transactions/{transactionId}/receipt', { ...PDF, params: { path } }))
-      }
+      read={() => api.GET('/api/esim/transactions/{transactionId}/receipt', { ...PDF, params: { path } })}
     />
   );
 }
@@ -60,7 +55,7 @@ function monthsBack(count: number): string[] {
 
 function Statements() {
   const read = (month: string, how: typeof PDF | typeof CSV) => () =>
-    blobOf(api.GET('/api/wallet/statements/{month}', { ...how, params: { path: { month } } }));
+    api.GET('/api/wallet/statements/{month}', { ...how, params: { path: { month } } });
   return (
     <Section title="Statements">
       <Stack gap="xs">
@@ -99,7 +94,7 @@ function Invoices() {
   const [page, setPage] = useState(1);
   const query = useRead('/api/wallet/invoices', { query: { page, limit: 12 } });
   const read = (number: string, how: typeof PDF | typeof CSV) => () =>
-    blobOf(api.GET('/api/wallet/invoices/{number}', { ...how, params: { path: { number } } }));
+    api.GET('/api/wallet/invoices/{number}', { ...how, params: { path: { number } } });
   return (
     <Section title="Invoices">
       <PagedRows

@@ -40,6 +40,7 @@ export interface Facts {
   readonly mayFund: boolean;
   readonly openPayments: number;
   readonly returnsInReview: number;
+  readonly replacementsInReview: number;
   readonly scheduledBatches: readonly { readonly batchId: string; readonly startAt: string }[];
   readonly endingSoon: number;
   /** There may be more than `endingSoon`. */
@@ -103,7 +104,7 @@ function money({ wallet, spentByDay, mayFund }: Facts): Todo[] {
   ];
 }
 
-function waiting({ openPayments, returnsInReview, scheduledBatches }: Facts): Todo[] {
+function waiting({ openPayments, scheduledBatches, ...inReview }: Facts): Todo[] {
   const found: Todo[] = [];
   if (openPayments > 0)
     found.push({
@@ -112,15 +113,10 @@ function waiting({ openPayments, returnsInReview, scheduledBatches }: Facts): To
       about: 'Opened, and waiting for the money. Each page says how to pay.',
       to: { to: `${AT}/purchases`, search: { status: 'PENDING' } },
     });
-  if (returnsInReview > 0)
-    found.push({
-      ...{ key: 'returns', color: 'blue', label: 'See them' },
-      title: `We look at ${some(returnsInReview, 'return')}`,
-      about: 'The supplier gave no clear answer. You need do nothing.',
-      to: { to: `${AT}/returns` },
-    });
   return [
     ...found,
+    ...reviewed(inReview.returnsInReview, 'return'),
+    ...reviewed(inReview.replacementsInReview, 'replacement'),
     ...scheduledBatches.map(({ batchId, startAt }): Todo => ({
       ...{ key: batchId, color: 'blue', title: 'A batch waits for its time', label: 'See the batch' },
       about: startAt === '' ? 'It is bought soon.' : `It is bought at ${formatMoment(startAt)}.`,
@@ -128,6 +124,18 @@ function waiting({ openPayments, returnsInReview, scheduledBatches }: Facts): To
     })),
   ];
 }
+
+const reviewed = (count: number, what: 'return' | 'replacement'): Todo[] =>
+  count === 0
+    ? []
+    : [
+        {
+          ...{ key: `${what}s`, color: 'blue', label: 'See them' },
+          title: `We look at ${some(count, what)}`,
+          about: 'The supplier gave no clear answer. You need do nothing.',
+          to: { to: `${AT}/${what}s` },
+        },
+      ];
 
 const ending = ({ endingSoon, endingIsMinimum }: Facts): Todo[] =>
   endingSoon === 0

@@ -11,7 +11,7 @@ import { SendForm, useSending } from '../ui/send-form.tsx';
 import { useOnce } from '../ui/use-once.ts';
 import { timesOf } from '../ui/address.ts';
 import { DayRange, ChoiceField } from '../ui/filters.tsx';
-import { DownloadCsv } from '../ui/download-csv.tsx';
+import { DownloadCsv, nextOf, type File } from '../ui/download-csv.tsx';
 import { formatAmount } from '../ui/format.ts';
 import { amount, CursorList } from '../ui/rows.tsx';
 import { HOLDS, type PaymentMethod } from '../ui/words.ts';
@@ -187,9 +187,7 @@ function LowBalanceForm({ amount, currency }: { readonly amount: number | null; 
   );
 }
 
-/** A CSV answer has at most this many rows; the next one begins after its last. */
-const ROWS_OF_AN_ANSWER = 10_000;
-/** A spreadsheet opens a million rows. */
+/** Of 10,000 rows each: a spreadsheet opens a million. */
 const MAX_ANSWERS = 100;
 
 const kindOf = ({ kind, holdStatus }: ApiSchemas['WalletEntry']): string =>
@@ -254,19 +252,19 @@ function WalletEntries() {
   );
 }
 
-async function readCsv(filters: EntryFilters): Promise<Blob> {
+async function readCsv(filters: EntryFilters): Promise<File> {
   const parts: string[] = [];
   let after: string | undefined;
   for (let answers = 0; answers < MAX_ANSWERS; answers += 1) {
-    const { data } = await api.GET('/api/wallet/entries', {
+    const answer = await api.GET('/api/wallet/entries', {
       headers: { Accept: 'text/csv' },
       params: { query: { ...filters, ...timesOf(filters), after } },
       parseAs: 'text',
     });
-    const [head = '', ...rows] = String(data).trimEnd().split('\r\n');
+    const [head = '', ...rows] = String(answer.data).trimEnd().split('\r\n');
     parts.push(...(answers === 0 ? [head] : []), ...rows);
-    if (rows.length < ROWS_OF_AN_ANSWER) return new Blob([`${parts.join('\r\n')}\r\n`], { type: 'text/csv' });
-    after = rows.at(-1)?.split(',', 1)[0];
+    after = nextOf(answer) ?? undefined;
+    if (after === undefined) return { data: new Blob([`${parts.join('\r\n')}\r\n`], { type: 'text/csv' }) };
   }
   throw new Error('There are more than a million rows. Choose fewer days.');
 }

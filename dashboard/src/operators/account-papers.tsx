@@ -25,8 +25,8 @@ export function AccountPapers({ accountId }: { readonly accountId: string }) {
   const [isTaxing, setTaxing] = useState(false);
   const invoices = useOps('/ops/invoices', { query: { accountId, page, limit: 12 } }, { keepsOld: true });
   const { data: billing } = useOps('/ops/accounts/{accountId}/billing', { path: { accountId } });
-  const read = (number: string, how: How) => async () =>
-    (await ops.GET('/ops/invoices/{number}', { ...how, ...inPath(environment, { number }) })).data as never;
+  const read = (number: string, how: How) => () =>
+    ops.GET('/ops/invoices/{number}', { ...how, ...inPath(environment, { number }) });
   const columns = invoiceColumns(read);
   return (
     <>
@@ -123,13 +123,11 @@ function Statements({ accountId }: { readonly accountId: string }) {
   const environment = useEnvironment();
   const [months] = useState(monthsBack);
   const [month, setMonth] = useState(months[0] ?? '');
-  const read = (how: How) => async () =>
-    (
-      await ops.GET('/ops/accounts/{accountId}/statements/{month}', {
-        ...how,
-        ...inPath(environment, { accountId, month }),
-      })
-    ).data as never;
+  const read = (how: How) => () =>
+    ops.GET('/ops/accounts/{accountId}/statements/{month}', {
+      ...how,
+      ...inPath(environment, { accountId, month }),
+    });
   return (
     <Section title="Statements">
       <Stack gap="xs">

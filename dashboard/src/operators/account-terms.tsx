@@ -83,6 +83,8 @@ function TermsDialog({ of, onClose }: Dialog & { readonly of: AccountOverview })
     },
   });
   const { ownReturns, ownReplacements } = form.values;
+  // Who changes the one does not undo what somebody else has changed of the other meanwhile.
+  const isChanged = (...names: string[]): boolean => names.some((name) => form.isDirty(name));
   const sending = useSending(
     form,
     (typed) =>
@@ -91,21 +93,25 @@ function TermsDialog({ of, onClose }: Dialog & { readonly of: AccountOverview })
           ...inPath(environment, { accountId: of.accountId }),
           body: {
             reason: typed.reason,
-            returns: typed.ownReturns
-              ? {
-                  allowed: typed.returnsAllowed,
-                  windowDays: number(typed.returnDays, DAYS),
-                  feePercent: number(typed.fee, PERCENT),
-                }
-              : null,
-            replacements: typed.ownReplacements
-              ? {
-                  allowed: typed.replacementsAllowed,
-                  windowDays: number(typed.replacementDays, DAYS),
-                  sharePercent: number(typed.share, PERCENT),
-                  maxCount: number(typed.times, TIMES),
-                }
-              : null,
+            ...(isChanged('ownReturns', 'returnsAllowed', 'returnDays', 'fee') && {
+              returns: typed.ownReturns
+                ? {
+                    allowed: typed.returnsAllowed,
+                    windowDays: number(typed.returnDays, DAYS),
+                    feePercent: number(typed.fee, PERCENT),
+                  }
+                : null,
+            }),
+            ...(isChanged('ownReplacements', 'replacementsAllowed', 'replacementDays', 'share', 'times') && {
+              replacements: typed.ownReplacements
+                ? {
+                    allowed: typed.replacementsAllowed,
+                    windowDays: number(typed.replacementDays, DAYS),
+                    sharePercent: number(typed.share, PERCENT),
+                    maxCount: number(typed.times, TIMES),
+                  }
+                : null,
+            }),
           },
         }),
       ),

@@ -51,10 +51,7 @@ export function AccountsPage() {
           {field}
           <DownloadCsv
             name={`accounts-${environment}.csv`}
-            read={async () =>
-              (await ops.GET('/ops/accounts', { ...CSV, params: { query: { environment, ...filters } } }))
-                .data as never
-            }
+            read={() => ops.GET('/ops/accounts', { ...CSV, params: { query: { environment, ...filters } } })}
           />
         </Group>
       }

@@ -4,7 +4,7 @@ import type { UseQueryResult } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { ops, type OpsSchemas } from '../api/client.ts';
 import type { Days, Environment } from '../ui/address.ts';
-import { DownloadCsv } from '../ui/download-csv.tsx';
+import { DownloadCsv, type File } from '../ui/download-csv.tsx';
 import { DAY_MS, dayOf, formatDay } from '../ui/format.ts';
 import { QueryView, Empty, Moment, Status, ShortId, Page } from '../ui/parts.tsx';
 import { Rows, type Columns, amount } from '../ui/rows.tsx';
@@ -251,15 +251,14 @@ function Download({ book, days }: { readonly book: Report; readonly days: ShownD
 
 const CSV = { headers: { Accept: 'text/csv' }, parseAs: 'blob' } as const;
 
-async function csvOf(book: Report, environment: Environment, days: ShownDays): Promise<Blob> {
+function csvOf(book: Report, environment: Environment, days: ShownDays): Promise<File> {
   const of = { ...CSV, params: { query: { environment } } };
   const ofDays = { ...CSV, params: { query: { environment, ...days } } };
-  const { data } = await {
+  return {
     'trial-balance': () => ops.GET('/ops/books/trial-balance', of),
     charts: () => ops.GET('/ops/books/balances', ofDays),
     waiting: () => ops.GET('/ops/books/waiting', of),
     daily: () => ops.GET('/ops/books/daily', ofDays),
     merchants: () => ops.GET('/ops/books/merchants', ofDays),
   }[book]();
-  return data as Blob;
 }

@@ -12,7 +12,7 @@ import {
 import { ops, readOps, type OpsSchemas } from '../api/client.ts';
 import { timesOf, type Search } from '../ui/address.ts';
 import { useColumns } from '../ui/columns.tsx';
-import { DownloadCsv } from '../ui/download-csv.tsx';
+import { DownloadCsv, type File } from '../ui/download-csv.tsx';
 import { ChoiceField, DayRange, SearchField } from '../ui/filters.tsx';
 import { formatBytes } from '../ui/format.ts';
 import { CSV } from '../ui/paper-forms.tsx';
@@ -154,7 +154,7 @@ function ListPage<T>({
     readonly items: readonly T[];
     readonly nextCursor: string | null;
   }>;
-  readonly readFile: (environment: 'live' | 'test') => Promise<{ readonly data?: unknown }>;
+  readonly readFile: (environment: 'live' | 'test') => Promise<File>;
   readonly onShow: (next: Search) => void;
   readonly children: ReactNode;
 }) {
@@ -168,10 +168,7 @@ function ListPage<T>({
       extra={
         <Group gap="xs">
           {field}
-          <DownloadCsv
-            name={`${name}-${environment}.csv`}
-            read={async () => (await readFile(environment)).data as Blob}
-          />
+          <DownloadCsv name={`${name}-${environment}.csv`} read={() => readFile(environment)} />
         </Group>
       }
     >

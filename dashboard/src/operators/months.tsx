@@ -73,18 +73,13 @@ function Files({ month }: { readonly month: string }) {
         label="PDF"
         aria-label={`Books at the end of ${formatMonth(month)} as PDF`}
         name={`books-${month}.pdf`}
-        read={async () =>
-          (await ops.GET('/ops/months/{month}', { ...PDF, ...inPath(environment, { month }) })).data as never
-        }
+        read={() => ops.GET('/ops/months/{month}', { ...PDF, ...inPath(environment, { month }) })}
       />
       <DownloadCsv
         label="Journal"
         aria-label={`Journal of ${formatMonth(month)} as CSV`}
         name={`journal-${month}.csv`}
-        read={async () =>
-          (await ops.GET('/ops/months/{month}/journal', { ...CSV, ...inPath(environment, { month }) }))
-            .data as never
-        }
+        read={() => ops.GET('/ops/months/{month}/journal', { ...CSV, ...inPath(environment, { month }) })}
       />
     </Group>
   );

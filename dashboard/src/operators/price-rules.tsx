@@ -390,13 +390,11 @@ function Preview({ rule, onSaved }: { readonly rule: PriceRuleRequest; readonly 
     // A preview is about this moment.
     ...{ staleTime: 0, gcTime: 0, placeholderData: keepPreviousData },
   });
-  const readCsv = async (): Promise<Blob> => {
-    const { data } = await ops.POST('/ops/price-rules/preview', {
+  const readCsv = () =>
+    ops.POST('/ops/price-rules/preview', {
       ...{ params: { query: { environment } }, body: rule },
       ...{ headers: { Accept: 'text/csv' }, parseAs: 'blob' },
     });
-    return data as unknown as Blob;
-  };
   const isRefused = preview.data?.outcome === 'below-cost' || preview.data?.outcome === 'overlaps';
   return (
     <Section

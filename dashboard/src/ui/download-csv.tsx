@@ -7,8 +7,17 @@ interface Download {
   readonly label: string;
   /** Where the label does not say of what. */
   readonly 'aria-label'?: string;
-  readonly read: () => Promise<Blob>;
+  readonly read: () => Promise<File>;
 }
+
+/** As a request answers that is parsed as a blob. */
+export interface File {
+  readonly data?: unknown;
+  readonly response?: Response;
+}
+
+/** Where the next file begins; null: this one is whole. */
+export const nextOf = ({ response }: File): string | null => response?.headers.get('Simway-Next') ?? null;
 
 export const DownloadCsv = ({
   label = 'Download as CSV',
@@ -17,7 +26,10 @@ export const DownloadCsv = ({
 }: Partial<Pick<Download, 'label'>> & Omit<Download, 'label'>) => (
   <DownloadFile
     label={label}
-    read={async () => new Blob([BYTE_ORDER_MARK, await read()], { type: 'text/csv' })}
+    read={async () => {
+      const { data, ...answer } = await read();
+      return { ...answer, data: new Blob([BYTE_ORDER_MARK, data as Blob], { type: 'text/csv' }) };
+    }}
     {...file}
   />
 );
@@ -26,8 +38,20 @@ export const DownloadCsv = ({
 export function DownloadFile({ name, label, read, 'aria-label': ariaLabel }: Download) {
   const saving = useMutation({
     meta: { changesNothing: true },
-    mutationFn: async () => save(await read(), name),
-    onSuccess: () => notifications.show({ message: `Downloaded ${name}` }),
+    mutationFn: async () => {
+      const file = await read();
+      save(file.data as Blob, name);
+      return nextOf(file);
+    },
+    onSuccess: (next) =>
+      notifications.show(
+        next === null
+          ? { message: `Downloaded ${name}` }
+          : {
+              ...{ color: 'yellow', autoClose: false, title: `${name} is not whole` },
+              message: 'More match than one file has. Do not sum it: choose fewer days, or another filter.',
+            },
+      ),
     onError: ({ message }) => notifications.show({ color: 'red', message }),
   });
   return (

@@ -2,7 +2,7 @@
 import { Group, Textarea, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import type { ApiSchemas } from '../api/client.ts';
-import { DownloadCsv, DownloadFile } from './download-csv.tsx';
+import { DownloadCsv, DownloadFile, type File } from './download-csv.tsx';
 import { formatDay } from './format.ts';
 import { amount, type Columns } from './rows.tsx';
 
@@ -94,7 +94,7 @@ export function PartyInputs<Values extends PartyFields>({
 
 /** Of a list of invoices. `read`: an invoice's file in one of the two forms. */
 export const invoiceColumns = (
-  read: (number: string, how: typeof PDF | typeof CSV) => () => Promise<Blob>,
+  read: (number: string, how: typeof PDF | typeof CSV) => () => Promise<File>,
 ): Columns<ListedInvoice> => ({
   Number: ({ number }) => number,
   What: ({ kind, month }) => `${INVOICE_KINDS[kind]}, ${formatMonth(month)}`,

@@ -70,7 +70,7 @@ const booking = ({ role, ownersRights }: World) => sql`
     declare
       asked wallet_adjustments;
       wallet wallets;
-      is_credit boolean;
+      pays_in boolean;
       other_side text;
       pays_owed bigint := 0;
       booked_id bigint;
@@ -83,11 +83,11 @@ const booking = ({ role, ownersRights }: World) => sql`
       values ('wallet:' || asked.account_id, 'wallet', asked.currency, asked.account_id)
       on conflict do nothing;
       select * into wallet from wallets where account_id = asked.account_id for no key update;
-      is_credit := asked.kind in ('FUNDING', 'CREDIT');
-      if not is_credit and wallet.balance_minor < asked.amount_minor then
+      pays_in := asked.kind in ('FUNDING', 'CREDIT');
+      if not pays_in and wallet.balance_minor < asked.amount_minor then
         outcome := 'WALLET_TOO_LOW'; return;
       end if;
-      if is_credit then pays_owed := least(wallet.owed_minor, asked.amount_minor); end if;
+      if pays_in then pays_owed := least(wallet.owed_minor, asked.amount_minor); end if;
       insert into ledger_transactions (operation_key, kind, reason)
       -- A bank transfer that the command line has funded is not funded again.
       values (case asked.kind when 'FUNDING' then 'fund:' || asked.reference
@@ -102,10 +102,10 @@ const booking = ({ role, ownersRights }: World) => sql`
       insert into ledger_entries (ledger_transaction_id, ledger_account_id, currency, amount_minor)
       select booked_id, entry.account, asked.currency, entry.minor
         from (values
-          (other_side, case when is_credit then -asked.amount_minor else asked.amount_minor end),
+          (other_side, case when pays_in then -asked.amount_minor else asked.amount_minor end),
           ('owed:' || asked.account_id, pays_owed),
           (wallet.ledger_account_id,
-           case when is_credit then asked.amount_minor - pays_owed else -asked.amount_minor end)
+           case when pays_in then asked.amount_minor - pays_owed else -asked.amount_minor end)
         ) entry (account, minor) where entry.minor <> 0;
       update wallet_adjustments
          set status = 'BOOKED', decided_by = by_whom, decided_at = clock_timestamp(), decision_reason = why,

@@ -125,6 +125,8 @@ export const brandRoutes: readonly Route<MemberCases>[] = [
     handle: async ({ cases, member, environment }) => present(await cases.readBrand(member, environment)),
   }),
   forMember.put(BRAND, {
+    // With `autoTopUp` travellers spend the wallet.
+    confirmed: 'live',
     memberPermission: 'webhooks',
     body: brandBody,
     answer: [200, 'The brand as it now is', brandSchema],

@@ -336,7 +336,10 @@ const everyonesPapers: readonly Route<BillingOperatorCases>[] = [
       const type = visitor.preferredType('application/json', CSV, PDF);
       const name = `statement-${month}`;
       if (type === PDF) return pdfAnswer(name, await cases.printStatementOf(accountId, month));
-      if (type === CSV) return csvAnswer(name, await cases.exportStatementOf(accountId, { month, after }));
+      if (type === CSV) {
+        const { csv, next } = await cases.exportStatementOf(accountId, { month, after });
+        return csvAnswer(name, csv, next);
+      }
       const statement = await cases.getStatementOf(accountId, { month, after, limit });
       return answer(presenter(statementSchema)({ success: true, data: presentStatement(statement) }));
     },

@@ -4,6 +4,7 @@ import {
   answer,
   CSV,
   csvAnswer,
+  CUT_WORDS,
   dataObject,
   namedObject,
   PDF,
@@ -79,12 +80,14 @@ export const paperRoutes: readonly Route<BillingCases>[] = [
     description:
       'Opening balance, every entry, and closing balance of the wallet in a month (UTC). Of the present month: so far. Once we have closed a ' +
       `month, nothing is added to it. With \`Accept: text/csv\` or \`Accept: application/pdf\` as a file. A CSV has at most ${MAX_CSV_ENTRIES.toLocaleString('en')} ` +
-      'entries: the id of its last one, as `after`, continues.',
+      `entries. ${CUT_WORDS}`,
     async handle({ cases, principal, params: { month }, query: { after, limit }, visitor }) {
       const type = visitor.preferredType('application/json', CSV, PDF);
       if (type === PDF) return pdfAnswer(`statement-${month}`, await cases.printStatement(principal, month));
-      if (type === CSV)
-        return csvAnswer(`statement-${month}`, await cases.exportStatement(principal, { month, after }));
+      if (type === CSV) {
+        const { csv, next } = await cases.exportStatement(principal, { month, after });
+        return csvAnswer(`statement-${month}`, csv, next);
+      }
       const statement = await cases.getStatement(principal, { month, after, limit });
       return answer(presenter(statementSchema)({ success: true, data: presentStatement(statement) }));
     },
@@ -144,6 +147,7 @@ export const paperRoutes: readonly Route<BillingCases>[] = [
     handle: async ({ cases, principal }) => ({ details: await cases.getBillingDetails(principal) }),
   }),
   routes.put(DETAILS, {
+    confirmed: false,
     memberPermission: 'fund',
     keyErrors: 'wallet',
     body: detailsBody,

@@ -100,6 +100,7 @@ export const installRoutes: readonly Route<EsimCases>[] = [
     },
   }),
   routes.delete('/api/esim/{esimId}/install/link', {
+    confirmed: false,
     errors: ['NOT_YOUR_ESIM'],
     answer: [200, 'The link works no longer', revokedSchema],
     operationId: 'revokeInstallLink',

@@ -123,6 +123,7 @@ export const mandateRoutes: readonly Route<EsimCases>[] = [
     },
   }),
   routes.delete(MANDATE, {
+    confirmed: false,
     errors: ['NOT_YOUR_ESIM'],
     answer: 'No top-up is bought automatically any more',
     operationId: 'endMandate',

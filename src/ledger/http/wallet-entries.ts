@@ -1,6 +1,14 @@
 /** Every change of the wallet's balance. */
 import { z } from 'zod';
-import { answer, CSV, csvAnswer, text, dataObject, presentOwn } from '../../platform/http/answer-fields.ts';
+import {
+  answer,
+  CSV,
+  csvAnswer,
+  CUT_WORDS,
+  text,
+  dataObject,
+  presentOwn,
+} from '../../platform/http/answer-fields.ts';
 import { merchantRoutes } from '../../platform/http/define-routes.ts';
 import { choiceField, timeField } from '../../platform/http/fields.ts';
 import { limitField } from '../../platform/http/page.ts';
@@ -50,12 +58,14 @@ export const walletEntriesRoutes: readonly Route<WalletCases>[] = [
     summary: 'List every change of the balance',
     description:
       'The amounts of all entries add up to the balance; those of the HOLD entries that are HELD, to what is on hold. With `Accept: text/csv` ' +
-      `a CSV of the newest ${MAX_CSV_ENTRIES.toLocaleString('en')} entries that match: the id of its last line, as \`after\`, continues.`,
+      `a CSV of the newest ${MAX_CSV_ENTRIES.toLocaleString('en')} entries that match. ${CUT_WORDS}`,
     async handle({ cases, principal, query, visitor }) {
       const { limit, from, to, kind } = query;
       const command = { after: placeOf(query.after), from, to, kind };
-      if (visitor.preferredType('application/json', CSV) === CSV)
-        return csvAnswer('wallet-entries', await cases.exportWalletEntries(principal, command));
+      if (visitor.preferredType('application/json', CSV) === CSV) {
+        const { csv, next } = await cases.exportWalletEntries(principal, command);
+        return csvAnswer('wallet-entries', csv, next);
+      }
       const { entries, hasMore } = await cases.listWalletEntries(principal, { ...command, limit });
       const items = entries.map((entry) => ({ ...entry, ...presentOwn(entry) }));
       const nextCursor = hasMore ? (items.at(-1)?.id ?? '') : '';

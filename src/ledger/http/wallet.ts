@@ -75,6 +75,7 @@ export const walletRoutes: readonly Route<WalletCases>[] = [
     }),
   }),
   routes.put(LOW_BALANCE, {
+    confirmed: false,
     memberPermission: 'fund',
     keyErrors: 'wallet',
     body: lowBalanceBody,

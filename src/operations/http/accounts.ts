@@ -18,6 +18,7 @@ import {
   answer,
   CSV,
   csvAnswer,
+  NEXT_HEADER,
 } from '../../platform/http/answer-fields.ts';
 import { columnsOf, csvLines } from '../../platform/http/csv-lines.ts';
 import {
@@ -287,11 +288,11 @@ export const accountsRoutes: readonly Route<OperatorCases>[] = [
     summary: 'List accounts',
     description:
       'All, or those that `text` and the other filters find, with their plan and the balance of their wallet. With `Accept: text/csv` a file of the newest ' +
-      `${MAX_FILE_LINES.toLocaleString('en')} that match, which the audit log has.`,
+      `${MAX_FILE_LINES.toLocaleString('en')} that match, which the audit log has. Where more match, \`${NEXT_HEADER}\` is the \`page\` of the next file.`,
     async handle({ cases, session, query: { page, limit, ...filters }, visitor }) {
       if (visitor.preferredType('application/json', CSV) === CSV) {
-        const lines = await cases.exportAccounts(session, filters);
-        return csvAnswer('accounts', csvLines(accountLine, lines.map(presentAccount)));
+        const { lines, next } = await cases.exportAccounts(session, { ...filters, page });
+        return csvAnswer('accounts', csvLines(accountLine, lines.map(presentAccount)), next);
       }
       const found = await cases.listAccounts({ ...filters, page, limit });
       const data = presentPage({ ...found, items: found.items.map(presentAccount) });

@@ -14,6 +14,7 @@ import {
   count,
   CSV,
   csvAnswer,
+  CUT_WORDS,
   isoTime,
   money,
   namedObject,
@@ -148,18 +149,17 @@ function listRoute(
     ...words,
     description:
       `${words.description} A page looks at ${MAX_LOOKED.toLocaleString('en')} rows at most: it may have fewer lines than \`limit\`, even none, and a \`nextCursor\`. ` +
-      `With \`Accept: text/csv\` a file of the newest ${MAX_FILE_LINES.toLocaleString('en')} lines that match, behind \`after\`; VALIDATION_ERROR where it would look at more than ` +
+      `With \`Accept: text/csv\` a file of the newest ${MAX_FILE_LINES.toLocaleString('en')} lines that match, behind \`after\`. ${CUT_WORDS} VALIDATION_ERROR where it would look at more than ` +
       `${(MAX_LOOKED * MAX_FILE_PAGES).toLocaleString('en')} rows. The audit log has each file.`,
     async handle({ cases, session, query, visitor }) {
       const { after, limit, ...asked } = query as ListFilters & {
         readonly after?: string;
         readonly limit: number;
       };
-      if (visitor.preferredType('application/json', CSV) === CSV)
-        return csvAnswer(
-          name,
-          csvLines(item, (await cases.exportLines(session, name, { ...asked, after })) as never),
-        );
+      if (visitor.preferredType('application/json', CSV) === CSV) {
+        const file = await cases.exportLines(session, name, { ...asked, after });
+        return csvAnswer(name, csvLines(item, file.lines as never), file.next);
+      }
       const { items, next } = await cases.listLines(name, { ...asked, after, limit });
       return answer(present({ success: true, data: { items, nextCursor: next ?? null } }));
     },

@@ -27,7 +27,6 @@ const fundBody = z
 
 export const fundingRoutes: readonly Route<PaymentCases>[] = [
   routes.post('/api/wallet/fund', {
-    confirmed: 'live',
     memberPermission: 'fund',
     keyErrors: 'wallet',
     body: fundBody,

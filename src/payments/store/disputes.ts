@@ -100,6 +100,12 @@ function findDispute(
     .executeTakeFirst();
 }
 
+/** What a dispute wants of a payment. An amount in another currency than its charge is none of it. */
+const wantedMinorOf = (
+  { charge_currency }: PaymentRow,
+  { amount_minor, currency }: Pick<DisputeRow, 'amount_minor' | 'currency'>,
+): bigint => (currency === charge_currency ? amount_minor : 0n);
+
 /**
  * Puts its money at risk. `false`: the gateway has nothing of this payment any more, so that there is nothing
  * to dispute.
@@ -110,10 +116,10 @@ async function openDispute(
   { disputeId, amount, state, gatewayStatus }: Omit<GatewayDispute, 'openedAt'>,
 ): Promise<boolean> {
   const { payment } = await lockPayment(trx, reference);
-  const { transaction_id, charge_currency: charge } = payment;
+  const { transaction_id, charge_currency } = payment;
   const atGatewayMinor = payment.received_minor - payment.refunded_minor - payment.reversed_minor;
   if (atGatewayMinor <= 0n) return false;
-  const wanted = amount ?? { amountMinor: atGatewayMinor, currency: charge };
+  const wanted = amount ?? { amountMinor: atGatewayMinor, currency: charge_currency };
   const dispute = await trx
     .insertInto('disputes')
     .values({
@@ -132,7 +138,7 @@ async function openDispute(
       .execute();
   }
   // Last, since it may lock the wallet (lock-order.ts).
-  await putAtRisk(trx, payment, dispute, wanted.currency === charge ? wanted.amountMinor : 0n);
+  await putAtRisk(trx, payment, dispute, wantedMinorOf(payment, dispute));
   return true;
 }
 
@@ -149,11 +155,9 @@ async function followAmount(
   if (known.money !== 'AT_RISK' || amount === null || amount.amountMinor <= 0n) return;
   if (amount.amountMinor === known.amount_minor && amount.currency === known.currency) return;
   const { payment } = await lockPayment(trx, known.reference);
-  await updateDispute(trx, known)
-    .set({ amount_minor: amount.amountMinor, currency: amount.currency })
-    .execute();
-  const wantedMinor = amount.currency === payment.charge_currency ? amount.amountMinor : 0n;
-  const { freedMinor } = await putAtRisk(trx, payment, known, wantedMinor);
+  const named = { amount_minor: amount.amountMinor, currency: amount.currency };
+  await updateDispute(trx, known).set(named).execute();
+  const { freedMinor } = await putAtRisk(trx, payment, known, wantedMinorOf(payment, named));
   await sendBack(trx, payment, known, freedMinor);
 }
 
@@ -164,7 +168,7 @@ async function followAmount(
 export async function bookTaken(trx: WorldDb, dispute: DisputeRow): Promise<void> {
   const { payment } = await lockPayment(trx, dispute.reference);
   const { reference, transaction_id: transactionId } = dispute;
-  const unsent = await takeUnsent(trx, payment, dispute.amount_minor - riskOf(dispute));
+  const unsent = await takeUnsent(trx, payment, wantedMinorOf(payment, dispute) - riskOf(dispute));
   const entries = [...unsent.entries, ...(await takeDisputed(trx, payment, dispute))];
   const takenMinor = riskOf(dispute) + unsent.takenMinor;
   if (takenMinor === 0n) return;

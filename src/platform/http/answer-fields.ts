@@ -101,12 +101,18 @@ export const pdfAnswer = (name: string, body: Buffer): Answer => ({
   headers: { 'Content-Type': PDF, 'Content-Disposition': `attachment; filename="${name}.pdf"` },
 });
 
-/** A file for spreadsheets. */
-export const csvAnswer = (name: string, body: string): Answer => ({
+/** Of a file that is not whole. */
+export const NEXT_HEADER = 'Simway-Next';
+
+export const CUT_WORDS = `Where more match, the header \`${NEXT_HEADER}\` is the \`after\` of the next file.`;
+
+/** A file for spreadsheets. `next`: more match than it has, and where the file with the rest begins. */
+export const csvAnswer = (name: string, body: string, next?: string): Answer => ({
   status: 200,
   body,
   headers: {
     'Content-Type': `${CSV}; charset=utf-8`,
     'Content-Disposition': `attachment; filename="${name}.csv"`,
+    ...(next !== undefined && { [NEXT_HEADER]: next }),
   },
 });

@@ -4,7 +4,7 @@
  */
 import type { Scope } from '../../domain/account.ts';
 import { z } from 'zod';
-import type { MemberPermission } from '../../domain/member-roles.ts';
+import { permissionOfScope, type MemberPermission } from '../../domain/member-roles.ts';
 import type { Permission } from '../../domain/operator-roles.ts';
 import { doneSchema } from './answer-fields.ts';
 import type { Answer, ErrorAnswer } from './errors.ts';
@@ -97,7 +97,7 @@ export function routesWith<Cases, Key extends KeyRule>(key: Key, tag: string, co
       const { answer, operationId, summary, description, handle, ...rest } = described;
       return routesFor<Cases>()({
         query: common.query,
-        confirmed: asksForPassword(key, method),
+        confirmed: asksForPassword(key, method, described),
         ...rest,
         method,
         path,
@@ -121,14 +121,27 @@ export function routesWith<Cases, Key extends KeyRule>(key: Key, tag: string, co
 export const merchantRoutes = <Cases>(tag: string, params?: Common['params']) =>
   routesWith<Cases, 'required'>('required', tag, { params });
 
+interface Asking {
+  readonly memberPermission?: MemberPermission;
+  readonly testKeysOnly?: true;
+}
+
 /**
  * The rule for operators: whatever moves money, or changes access or an account, asks for the password again.
- * So each of their routes that changes anything does, unless it says `confirmed: false`.
+ * For members: whatever spends real money, or gives back what was bought. So each route of operators that
+ * changes anything asks, and each of members that takes leave to buy or to fund, unless it says
+ * `confirmed: false`.
  */
-const asksForPassword = (key: KeyRule, method: HttpMethod): boolean => key === 'session' && method !== 'GET';
+function asksForPassword(key: KeyRule, method: HttpMethod, described: Asking): boolean | 'live' {
+  if (method === 'GET') return false;
+  if (key !== 'required') return key === 'session';
+  const { memberPermission = permissionOfScope(scopeOf(method, described)), testKeysOnly } = described;
+  const isSpending = memberPermission === 'purchase' || memberPermission === 'fund';
+  return isSpending && !testKeysOnly && 'live';
+}
 
 /** Money into the wallet takes a scope of its own, as it takes a role of its own from members. */
-function scopeOf(method: HttpMethod, { memberPermission }: { readonly memberPermission?: unknown }): Scope {
+function scopeOf(method: HttpMethod, { memberPermission }: Asking): Scope {
   if (memberPermission === 'fund') return 'fund';
   return method === 'GET' ? 'read' : 'purchase';
 }

@@ -199,7 +199,6 @@ const PATH = '/api/esim/orders/batch';
 
 export const batchRoutes: readonly Route<PurchaseCases>[] = [
   routes.post(PATH, {
-    confirmed: 'live',
     body: batchBody,
     bodyLimits: { maxBytes: MAX_BATCH_BODY_BYTES, maxMembers: MAX_BATCH_JSON_MEMBERS },
     errors: [
@@ -254,6 +253,7 @@ export const batchRoutes: readonly Route<PurchaseCases>[] = [
     },
   }),
   routes.post(`${PATH}/{batchId}/cancel`, {
+    confirmed: false,
     errors: ['BATCH_STARTED'],
     answer: [200, 'It is cancelled: nothing is bought', acceptedBatchSchema],
     operationId: 'cancelBatch',

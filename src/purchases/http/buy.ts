@@ -79,7 +79,6 @@ function presentPurchase(view: PurchaseView) {
 
 export const buyRoutes: readonly Route<PurchaseCases>[] = [
   routes.post('/api/esim/buy', {
-    confirmed: 'live',
     shapes: ['base', 'top-up'],
     pickShape: (raw) => (isTopUp(raw) ? 'top-up' : 'base'),
     body: buyBody,

@@ -178,6 +178,7 @@ async function naming<Result>(
 export const checkoutSessionRoutes: readonly Route<PurchaseCases>[] = [
   routes.post(SESSIONS, {
     ...ACP,
+    confirmed: false,
     body: createBody,
     errors: [...PRICE_ERRORS, 'KEY_BUDGET_EXCEEDED', 'CURRENCY_MISMATCH', 'TOO_MANY_OPEN_QUOTES'],
     answer: { 201: { description: 'The session', schema: sessionSchema } },
@@ -204,6 +205,7 @@ export const checkoutSessionRoutes: readonly Route<PurchaseCases>[] = [
   }),
   routes.post(SESSION, {
     ...ACP,
+    confirmed: false,
     body: updateBody,
     errors: [...PRICE_ERRORS, 'KEY_BUDGET_EXCEEDED', 'TOO_MANY_OPEN_QUOTES', 'CHECKOUT_SESSION_CLOSED'],
     answer: { 200: { description: 'The session', schema: sessionSchema } },
@@ -221,7 +223,6 @@ export const checkoutSessionRoutes: readonly Route<PurchaseCases>[] = [
   }),
   routes.post(`${SESSION}/complete`, {
     ...ACP,
-    confirmed: 'live',
     body: completeBody,
     errors: [
       ...PRICE_ERRORS,
@@ -254,6 +255,7 @@ export const checkoutSessionRoutes: readonly Route<PurchaseCases>[] = [
   }),
   routes.post(`${SESSION}/cancel`, {
     ...ACP,
+    confirmed: false,
     body: cancelBody,
     errors: ['CHECKOUT_SESSION_NOT_CANCELABLE'],
     answer: { 200: { description: 'The canceled session', schema: sessionSchema } },

@@ -77,6 +77,7 @@ function presentQuote(quote: QuoteRow): Data<typeof quoteSchema> {
 
 export const quoteRoutes: readonly Route<PurchaseCases>[] = [
   routes.post('/api/esim/quotes', {
+    confirmed: false,
     body: quoteBody,
     missing: missingTarget,
     errors: [...PRICE_ERRORS, 'KEY_BUDGET_EXCEEDED', 'TOO_MANY_OPEN_QUOTES', 'RETURN_URL_NOT_ALLOWED'],

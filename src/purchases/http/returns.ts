@@ -153,7 +153,6 @@ export const returnRoutes: readonly Route<PurchaseCases>[] = [
     },
   }),
   routes.post('/api/esim/{esimId}/returns', {
-    confirmed: 'live',
     shapes: ['base'],
     body: returnBody,
     errors: ['NOT_YOUR_ESIM', 'RETURN_REFUSED'],
@@ -169,7 +168,6 @@ export const returnRoutes: readonly Route<PurchaseCases>[] = [
     },
   }),
   routes.post('/api/esim/returns', {
-    confirmed: 'live',
     shapes: ['base'],
     body: returnsBody,
     errors: ['RETURN_REFUSED'],

@@ -145,22 +145,22 @@ export async function beginCancelReturn(db: WorldDb, id: string, timeLimitMs: nu
 }
 
 /**
- * Ends a return without a change. false: it has ended, or a cancellation that a person would overrule may
- * still arrive.
+ * Ends a return without a change. false: it has ended, or a cancellation may still arrive. `knownAttempts`:
+ * those of which a step knows that none can. One that another step has sent since is not overruled.
  */
 export function refuseReturn(
   db: WorldDb,
   { id, transaction_id }: Pick<ReturnRow, 'id' | 'transaction_id'>,
   refusal: ReturnRefusal,
+  knownAttempts: number | null = null,
 ): Promise<boolean> {
   return inTransaction(db, async (trx) => {
     await lockPurchase(trx, transaction_id);
     const { numAffectedRows } = await sql`
       update returns set state = 'REFUSED', refusal = ${refusal}, closed_at = clock_timestamp()
        where id = ${id} and ${IS_OPEN}
-         and (${refusal} <> 'REFUSED_BY_OPERATOR' or coalesce(cancel_settles_after <= clock_timestamp(), true))`.execute(
-      trx,
-    );
+         and case when ${knownAttempts}::integer is null then coalesce(cancel_settles_after <= clock_timestamp(), true)
+                  else cancel_attempts = ${knownAttempts} end`.execute(trx);
     if (numAffectedRows === 0n) return false;
     await addEvent(trx, transaction_id, 'return-refused', refusal);
     await unflag(trx, 'returns', transaction_id);

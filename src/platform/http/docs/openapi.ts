@@ -6,6 +6,7 @@ import { OpenApiGeneratorV31, OpenAPIRegistry } from '@asteasolutions/zod-to-ope
 import { z } from 'zod';
 import { ERROR_CODES, type ErrorCode } from '../../../domain/errors.ts';
 import { ACP_ERROR_TYPES, ACP_VERSION } from '../acp.ts';
+import { CSV, NEXT_HEADER } from '../answer-fields.ts';
 import { shapeOf, STATUS_OF, type ErrorShape } from '../errors.ts';
 import { MAX_IDEMPOTENCY_KEY_CHARACTERS } from '../limits.ts';
 import type { HttpMethod, KeyRule, Route } from '../route.ts';
@@ -336,6 +337,7 @@ function successResponses(route: Route, examples: OperationExamples | undefined)
     ...commonHeaders,
     ...(takesIdempotencyKey(route) ? replayedHeader : {}),
     ...(route.hasETag ? etagHeader : {}),
+    ...(isFileInParts(route) ? nextHeader : {}),
   };
   return Object.fromEntries(
     Object.entries(route.responses).map(
@@ -427,6 +429,11 @@ const commonHeaders = {
   'X-RateLimit-Reset': header('integer', 'End of this window, Unix time in seconds'),
 };
 const retryAfterHeader = { 'Retry-After': header('integer', 'Seconds to wait before trying again') };
+const isFileInParts = ({ query, responses }: Route): boolean =>
+  responses[200]?.alsoAs?.[CSV] !== undefined && 'after' in (query?.shape ?? {});
+const nextHeader = {
+  [NEXT_HEADER]: header('string', 'Of a CSV where more match: the `after` of the next file'),
+};
 const etagHeader = { ETag: header('string', 'Changes with the body') };
 /** Registered separately, since it has no body. */
 const NOT_MODIFIED = {
