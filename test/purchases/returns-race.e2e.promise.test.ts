@@ -3,7 +3,7 @@
 // paid. Never both, never neither.
 import { expect, it } from 'vitest';
 import { sql } from 'kysely';
-import { findPurchaseRow, newBuyer } from '../support/people/buyer.ts';
+import { findPurchaseRow, newBuyer, untilClosed } from '../support/people/buyer.ts';
 import { expectSoundBooks } from '../support/money/invariants.ts';
 import { runConcurrently } from '../support/time/concurrency.ts';
 import { createRandom, size, withSeed } from '../support/time/size.ts';
@@ -31,12 +31,11 @@ const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 
 async function race(seed: number): Promise<string> {
   const random = createRandom(seed);
-  const { body } = await until(
-    () => buyer.buy('SIM-MANUAL-LIFE'),
-    (answer) => answer.body.status === 'SUCCESS',
+  const { esim_id: esimId, transaction_id: transactionId } = await until(
+    async () => untilClosed(stack, (await buyer.buy('SIM-MANUAL-LIFE')).body.transactionId),
+    ({ status }) => status === 'SUCCESS',
     { what: 'an eSIM to return' },
   );
-  const { esimId } = body.esimDetails;
   const stage = random.pick(STAGES);
   const install = () => stack.call('POST', `/api/sandbox/esims/${esimId}/install`, { key, body: { stage } });
   const giveBack = () => stack.call('POST', `/api/esim/${esimId}/returns`, { key, body: {} });
@@ -47,7 +46,7 @@ async function race(seed: number): Promise<string> {
     // A second request for the same, somewhere beside it.
     ...(random.below(3) === 0 ? [sleep(random.below(WITHIN_MS)).then(giveBack)] : []),
   ]);
-  return body.transactionId;
+  return transactionId;
 }
 
 /** How one ended, at the supplier and with us. */
