@@ -1,4 +1,6 @@
 import { randomInt } from 'node:crypto';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
 import getPort from 'get-port';
 
 const LOOPBACK = '127.0.0.1';
@@ -12,13 +14,29 @@ const CANDIDATES = 200;
 const ATTEMPTS = 3;
 
 /**
- * A loopback port that is free now, the preferred one if possible. This process is never given the same port
- * twice.
+ * A loopback port that is free now, the preferred one if possible. Neither this process nor another one that
+ * asks here is given it as long as this process lives: a server takes seconds until it listens.
  */
-export function freePort(preferred?: number): Promise<number> {
+export async function freePort(preferred?: number): Promise<number> {
   const candidates = Array.from({ length: CANDIDATES }, () => randomInt(LOWEST_PORT, HIGHEST_PORT));
-  const port = preferred === undefined ? candidates : [preferred, ...candidates];
-  return getPort({ host: LOOPBACK, port, reserve: true });
+  const wanted = preferred === undefined ? candidates : [preferred, ...candidates];
+  for (;;) {
+    const port = await getPort({ host: LOOPBACK, port: wanted, reserve: true });
+    if (await claim(port)) return port;
+  }
+}
+
+/** By the UDP port of the same number, which nothing here serves and the system gives back at our end. */
+async function claim(port: number): Promise<boolean> {
+  const socket = createSocket('udp4').unref();
+  try {
+    socket.bind({ address: LOOPBACK, port, exclusive: true });
+    await once(socket, 'listening');
+    return true;
+  } catch {
+    socket.close();
+    return false;
+  }
 }
 
 /**

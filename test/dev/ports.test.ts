@@ -1,4 +1,5 @@
 // Ports: the preferred one when it is free, another when it is taken, never the same port twice.
+import { spawn } from 'node:child_process';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
@@ -20,6 +21,18 @@ test('freePort returns another port while the preferred one is taken, and the pr
   server.close();
   await once(server, 'close');
   expect(await freePort(preferred)).toBe(preferred);
+});
+
+test('a port that another start was given, and does not listen on yet, is not given again', async () => {
+  const preferred = await freePort();
+  const ports = new URL('../../src/dev/ports.ts', import.meta.url).href;
+  const asks = `const { freePort } = await import('${ports}'); console.log(await freePort(${preferred + 1})); setTimeout(() => {}, 60_000);`;
+  const other = spawn(process.execPath, ['--input-type=module', '--eval', asks]);
+  const [line] = (await once(other.stdout, 'data')) as [Buffer];
+  expect(Number(line.toString())).toBe(preferred + 1);
+  expect(await freePort(preferred + 1)).not.toBe(preferred + 1);
+  other.kill();
+  await once(other, 'exit');
 });
 
 test('freePort returns a port below the range of outgoing connections', async () => {
