@@ -1,7 +1,11 @@
 // Reads the service's own OpenAPI document and checks answers against it, strictly: an undocumented status or
 // field is a failure.
 import { z } from 'zod';
+import { NEXT_HEADER } from '../../../src/platform/http/answer-fields.ts';
 import type { Ask, TestApi, Reply } from './api.ts';
+
+/** Headers of some answers of a route. */
+const AT_TIMES: ReadonlySet<string> = new Set(['Idempotent-Replayed', 'Retry-After', NEXT_HEADER]);
 
 export interface Operation {
   readonly method: string;
@@ -79,10 +83,7 @@ export async function readContract(
       const content = response.content[isText ? type : 'application/json'];
       if (!content) return 'neither JSON, CSV nor a page is documented';
       const missing = Object.keys(response.headers ?? {}).filter(
-        (name) =>
-          name !== 'Idempotent-Replayed' &&
-          name !== 'Retry-After' &&
-          reply.headers[name.toLowerCase()] === undefined,
+        (name) => !AT_TIMES.has(name) && reply.headers[name.toLowerCase()] === undefined,
       );
       if (missing.length > 0) return `headers missing: ${missing.join(', ')}`;
       return check(content.schema, isText ? reply.text : reply.json);
