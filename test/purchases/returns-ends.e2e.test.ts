@@ -221,6 +221,22 @@ describe('a return whose payment a bank disputes or takes back', () => {
     expect(await buyer.balanceMinor()).toBe(beforeMinor + priceMinor);
   }, 120_000);
 
+  it('sends nothing to the card where the whole price was given back as goodwill before', async () => {
+    const { transactionId, reference } = await buyThroughGateway(stack, account, {
+      packageCode: 'SIM-MANUAL-LIFE',
+      method: 'CARD',
+    });
+    await atGateway(stack, reference, 'pay');
+    const { esim_id: esimId } = await untilClosed(stack, transactionId);
+    const goodwill = { goodwill: true, evidence: EVIDENCE };
+    expect(await operator.act(transactionId, 'credit-wallet', goodwill)).toMatchObject({ outcome: 'done' });
+    const beforeMinor = await buyer.balanceMinor();
+    expect((await giveBack(esimId)).body.data).toMatchObject({ state: 'RETURNED', amount: 0 });
+    expect(await buyer.balanceMinor()).toBe(beforeMinor);
+    const refunds = stack.owner.selectFrom('refunds').selectAll().where('transaction_id', '=', transactionId);
+    expect(await refunds.execute()).toEqual([]);
+  });
+
   // A card is charged in dollars, as the price is; a transfer in naira: its loss leaves the revenue whole.
   it.each(['CARD', 'BANK_TRANSFER'] as const)(
     'gives nothing back that a bank took, once settled: %s',

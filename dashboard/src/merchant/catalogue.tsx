@@ -51,7 +51,9 @@ function AllDestinations() {
       {environment === 'test' && (
         <Text size="sm" c="dimmed">
           Sandbox package codes simulate a scenario. SIM-OK is delivered at once.{' '}
-          <Anchor href="/docs/sandbox">All codes</Anchor>
+          <Anchor href="/docs/sandbox" underline="always">
+            All codes
+          </Anchor>
         </Text>
       )}
     </Page>

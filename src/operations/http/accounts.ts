@@ -325,7 +325,7 @@ export const accountsRoutes: readonly Route<OperatorCases>[] = [
     body: changeBody,
     answer: [200, 'The account after the change', accountSchema],
     operationId: 'changeAccountTerms',
-    summary: 'Change the plan or the terms of an account, disable or enable it',
+    summary: 'Change the terms of an account, disable or enable it',
     description:
       'For both environments, whichever is named. Recorded under your name with your reason. Changes only the given fields; what is so already ' +
       'is not recorded again.',

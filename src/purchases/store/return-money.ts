@@ -82,6 +82,7 @@ async function sendBack(trx: WorldDb, payment: PaymentRow, wanted: Money, earned
 /** What of a payment stands for a part of what it earned, as the gateway can send it. */
 function partOf(payment: PaymentRow, wantedMinor: bigint, earnedMinor: bigint): Money {
   const { used_minor: usedMinor, charge_currency: currency } = payment;
+  if (wantedMinor === 0n) return { amountMinor: 0n, currency };
   const exactMinor = wantedMinor >= earnedMinor ? usedMinor : (usedMinor * wantedMinor) / earnedMinor;
   const amountMinor = WITHOUT_FRACTION.has(currency) ? exactMinor - (exactMinor % 100n) : exactMinor;
   return { amountMinor, currency };
