@@ -59,6 +59,8 @@ const FULL = {
     ...NEEDED.settings,
     SIMWAY_NAMESPACE_PREFIX: 'travel',
     SIMWAY_MAIL_FROM: 'esims@esim.example',
+    // Quotes within quotes.
+    SIMWAY_TEST_TIMINGS: '{"attentionAfterMs":5000}',
     SIMWAY_STOP_DEADLINE_MS: '60000',
     SIMWAY_WORKER_GRACE_MS: '30000',
   },
