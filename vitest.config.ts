@@ -15,7 +15,7 @@ const WITHOUT_SERVICES = [
 ];
 const WITH_A_BROWSER = 'test/browser/**';
 /** `npm run test:go`. */
-const WITH_GO = 'test/{sdk-go,openapi}/**';
+const WITH_GO = 'test/{sdk-go,openapi,helm}/**';
 /** Long ones, run by `npm run prove` only. */
 const ONLY_TO_PROVE = 'test/**/*.prove.test.ts';
 

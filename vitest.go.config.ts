@@ -1,5 +1,6 @@
-// `npm run test:go`: what needs Go on the PATH, and a network for its modules and for npm: the SDK in Go, and
-// the OpenAPI document with the generators of others. Apart from `npm test`, which needs neither.
+// `npm run test:go`: what needs Go on the PATH, and a network for its modules and for npm: the SDK in Go, the
+// OpenAPI document with the generators of others, and the Helm chart. Apart from `npm test`, which needs
+// neither.
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
@@ -7,7 +8,7 @@ export default defineConfig({
     name: 'go',
     pool: 'forks',
     fileParallelism: false,
-    include: ['test/{sdk-go,openapi}/**/*.test.ts'],
+    include: ['test/{sdk-go,openapi,helm}/**/*.test.ts'],
     globalSetup: ['test/support/world/global-setup.ts'],
     // The first build of a generator takes a minute on two cores.
     testTimeout: 600_000,

@@ -106,6 +106,7 @@ export async function startService(
     temporalAddress,
     context,
     owner,
+    ownerUrl: databaseUrl,
     processes: { worker: worker.child, api: api.child },
     /** A merchant with USD in its wallet and no limit that a bench could reach. */
     account: () => makeAccount(context),

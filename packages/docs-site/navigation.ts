@@ -56,6 +56,7 @@ export const NAVIGATION: readonly Section[] = [
       ['docs/RECONCILIATION.md', 'Reconciliation'],
       ['docs/DASHBOARD.md', 'Dashboard'],
       ['docs/CAPACITY.md', 'Capacity'],
+      ['docs/SCALING.md', 'Scaling'],
       ['docs/BENCHMARKS.md', 'Benchmarks'],
     ],
   },

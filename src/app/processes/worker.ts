@@ -38,6 +38,9 @@ export interface WorkerOptions {
   readonly stuckEveryMs?: number;
 }
 
+/** How long a worker takes to stop at most; then it ends anyway. */
+export const workerStopMs = (graceMs: number): number => graceMs * 2 + 5_000;
+
 export function parseQueues(flag: string | undefined): readonly QueueName[] {
   if (flag === undefined) return QUEUE_NAMES;
   return flag.split(',').map((name) => {
@@ -57,7 +60,7 @@ export async function runWorker(
   options: WorkerOptions = {},
 ): Promise<RunningWorker> {
   const { config, secrets, logger } = context;
-  const lifecycle = createLifecycle(logger, config.worker.shutdownGraceMs * 2 + 5_000);
+  const lifecycle = createLifecycle(logger, workerStopMs(config.worker.shutdownGraceMs));
   const moreMetrics = installRuntime(logger);
   const observed = await observe(context, lifecycle);
   const redis = composeRedisServices(config, secrets, logger);
