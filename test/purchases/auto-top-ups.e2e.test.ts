@@ -24,14 +24,19 @@ async function traveller() {
   const mandate = async () => (await call('GET', '/mandate')).body.data as unknown as Mandate;
   return {
     ...{ buyer, esimId, call, act, mandate },
-    /** What its shop is told of its mandates. */
-    told: async () => {
-      const { body } = await buyer.read('/api/events');
-      const { items } = body.data as unknown as { items: { event: string; data: Mandate }[] };
-      return items.flatMap(({ event, data }) =>
-        event.startsWith('mandate.') ? [[event, data.endReason ?? data.refusal]] : [],
-      );
-    },
+    /** What its shop is told of its mandates: the feed has an event a moment after its row. */
+    told: (count: number) =>
+      until(
+        async () => {
+          const { body } = await buyer.read('/api/events');
+          const { items } = body.data as unknown as { items: { event: string; data: Mandate }[] };
+          return items.flatMap(({ event, data }) =>
+            event.startsWith('mandate.') ? [[event, data.endReason ?? data.refusal]] : [],
+          );
+        },
+        (all) => all.length >= count,
+        { what: 'what the shop is told' },
+      ),
     /** By who holds the link of the install page. */
     agreeOnPage: async () => {
       const { body } = await call('GET', '/install');
@@ -141,7 +146,7 @@ describe('an automatic top-up', () => {
     const emptied = await drain(buyer.account.accountId);
     await act('use-up');
     await becomes({ refusal: 'INSUFFICIENT_BALANCE', topUps: 0 });
-    expect(await told()).toEqual([['mandate.refused', 'INSUFFICIENT_BALANCE']]);
+    expect(await told(1)).toEqual([['mandate.refused', 'INSUFFICIENT_BALANCE']]);
     expect(await topUps()).toEqual([]);
     await emptied.undo();
     await looksAgain();
@@ -169,9 +174,8 @@ describe('an automatic top-up', () => {
     await one.act('use-up');
     await one.becomes({ ...after, openTransactionId: null });
     expect(await one.topUps()).toHaveLength(after.topUps ?? 0);
-    expect(await one.told()).toEqual(
-      after.endReason === undefined ? [] : [['mandate.ended', after.endReason]],
-    );
+    const events = after.endReason === undefined ? [] : [['mandate.ended', after.endReason]];
+    expect(await one.told(events.length)).toEqual(events);
   });
 
   it('is not bought for a key that was revoked since', WAIT, async () => {

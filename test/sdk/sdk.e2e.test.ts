@@ -7,6 +7,7 @@ import { expect, it } from 'vitest';
 import { intend, isCode, sandboxEsim, Simway, topUpOf, verifyWebhook } from '../../packages/sdk/src/index.ts';
 import { newBuyer } from '../support/people/buyer.ts';
 import { startReceiver } from '../support/people/webhook-receiver.ts';
+import { until } from '../support/time/until.ts';
 import { forFile } from '../support/world/for-file.ts';
 import { processEnv } from '../support/world/processes.ts';
 import { soundStack } from '../support/world/sound-stack.ts';
@@ -62,7 +63,11 @@ it('carries out every kind of intent once', async () => {
   const use = intend('sandboxUseEsim', { path: { esimId }, body: { bytes: 1_000 } });
   await simway.send(use);
   expect((await simway.send(use)).orderUsage).toBe(1_000);
-  const transactions = await Array.fromAsync(simway.each('listTransactions', { query: { limit: 1 } }));
+  const transactions = await until(
+    () => Array.fromAsync(simway.each('listTransactions', { query: { limit: 1 } })),
+    ({ length }) => length === 5,
+    { what: 'the purchase of the batch' },
+  );
   expect(transactions.map(({ type }) => type).toSorted()).toEqual([
     'BASE',
     'BASE',
@@ -89,7 +94,14 @@ it('gives the entries of the wallet as CSV, and refusals with their fields', asy
 
 it('gives each list page by page', async () => {
   const { simway } = await newCustomer();
-  for (const key of ['a', 'b', 'c']) await simway.send(intend('buy', { key, body: BODY }));
+  // Nothing changes between two pages: all are delivered, and none is installed.
+  const body = { ...BODY, packageCode: 'SIM-MANUAL-LIFE' };
+  for (const key of ['a', 'b', 'c']) await simway.send(intend('buy', { key, body }));
+  await until(
+    () => Array.fromAsync(simway.each('listEvents')),
+    ({ length }) => length === 3,
+    { what: 'the events of three deliveries' },
+  );
   for (const list of ['listEsims', 'listTransactions', 'listWalletEntries', 'listEvents'] as const) {
     const all = await Array.fromAsync<unknown>(simway.each(list, { query: { limit: 2 } }));
     expect(new Set(all.map((one) => JSON.stringify(one))).size).toBe(list === 'listWalletEntries' ? 4 : 3);

@@ -248,7 +248,7 @@ describe('a call of the SDK', () => {
 
 describe('a call that no server answers', () => {
   const call = (baseUrl: string): Promise<unknown> =>
-    new Simway({ apiKey: 'simway_test_1', baseUrl, deadlineMs: 100 })
+    new Simway({ apiKey: 'simway_test_1', baseUrl, deadlineMs: 1_000 })
       .getWalletBalance()
       .catch((e: unknown) => e);
 
