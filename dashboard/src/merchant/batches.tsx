@@ -26,6 +26,7 @@ import { amount, Rows, PagedRows } from '../ui/rows.tsx';
 import { SendForm, useSending } from '../ui/send-form.tsx';
 import { useOnce } from '../ui/use-once.ts';
 import { decodeFile } from '../ui/spreadsheet.ts';
+import { FAILURES, wordOf } from '../ui/words.ts';
 import {
   BATCH_COLUMNS,
   faultsOfRefusal,
@@ -460,7 +461,7 @@ export function BatchPage() {
                 Package: ({ packageCode }) => packageCode,
                 Status: (row) => <Status>{row.status}</Status>,
                 ICCID: ({ iccid }) => (iccid === '' ? '–' : <Id>{iccid}</Id>),
-                Reason: ({ reason }) => reason,
+                Reason: ({ reason }) => wordOf(FAILURES, reason),
                 eSIM: ({ esimId }) =>
                   esimId === '' ? (
                     '–'

@@ -270,8 +270,14 @@ const REASONS: Readonly<Record<FailureReason, string>> = {
 const OTHER_REASON = 'It ended without a delivery. Ask where you ordered it.';
 
 function wordsFor(view: PaymentStatusView): Words {
-  const { status, reason, purpose } = view;
-  if (status !== 'FAILED') return (purpose === 'purchase' ? PURCHASE : FUNDING)[status];
+  const { status, reason, purpose, backUrl } = view;
+  if (status !== 'FAILED') {
+    const words = (purpose === 'purchase' ? PURCHASE : FUNDING)[status];
+    // The way back is a button below.
+    return words.text === GO_BACK && backUrl !== undefined
+      ? { ...words, text: 'You can close this page.' }
+      : words;
+  }
   const isKnown = reason !== null && Object.hasOwn(REASONS, reason);
   return { title: 'Not completed', text: isKnown ? REASONS[reason as FailureReason] : OTHER_REASON };
 }
