@@ -20,7 +20,7 @@ it('is set with a preview that follows what is typed', async () => {
   await page.getByLabel('What a traveller pays').fill('€4.50 for each top-up, charged to your card');
   const save = page.getByRole('button', { name: 'Save', exact: true });
   await save.click();
-  await page.getByText('must be an https address without a user').waitFor();
+  await page.getByText('must be an address such as https://shop.example.com/help').waitFor();
   await page.getByLabel('Page for help').fill('https://atlas.example/help');
   await save.click();
   await page.getByText('Saved.').first().waitFor();

@@ -372,6 +372,8 @@ describe('Home', () => {
     await page.goBack();
     await toDo.getByRole('link', { name: 'See them' }).first().click();
     await page.waitForURL(/purchases\?status=PENDING/);
+    // The address changes before the page does.
+    await page.getByRole('heading', { name: 'Purchases', level: 1 }).waitFor();
     await page.getByRole('link', { name: 'Funding' }).waitFor();
   });
 });

@@ -26,6 +26,7 @@ import { amount, Rows, PagedRows } from '../ui/rows.tsx';
 import { SendForm, useSending } from '../ui/send-form.tsx';
 import { useOnce } from '../ui/use-once.ts';
 import { decodeFile } from '../ui/spreadsheet.ts';
+import { FAILURES, wordOf } from '../ui/words.ts';
 import {
   BATCH_COLUMNS,
   faultsOfRefusal,
@@ -123,7 +124,7 @@ function Faults({ of: faults }: { readonly of: readonly LineFault[] }) {
   return (
     <Alert
       color="red"
-      title="Nothing was ordered. Correct these lines and choose the file again:"
+      title="Nothing was ordered. Correct these lines below, or in the file and choose it again:"
       role="alert"
     >
       <List size="sm">
@@ -195,7 +196,7 @@ function PricedRows({ rows, faults, change, onFaults }: PricedProps) {
                   Reference: ({ row }) => row.reference,
                   Package: ({ row }) => row.packageCode,
                   'E-mail': ({ row }) => row.email,
-                  'Sent at': ({ row }) => row.sendAt,
+                  'Send at': ({ row }) => row.sendAt,
                   Language: ({ row }) => row.language,
                   Price: { amount: ({ row }) => <Amount of={priceOf(row) ?? null} currency={currency} /> },
                   'To correct': ({ line }) =>
@@ -300,7 +301,7 @@ function RowForm({
       <TextInput label="Package code" {...form.getInputProps('packageCode')} />
       <TextInput label="E-mail" {...form.getInputProps('email')} />
       <TextInput
-        label="Sent at"
+        label="Send at"
         description="Such as 2026-01-31T09:30:00Z; empty: at delivery"
         {...form.getInputProps('sendAt')}
       />
@@ -439,7 +440,9 @@ export function BatchPage() {
                   Batch: <Id>{batchId}</Id>,
                   Status: <Status>{status}</Status>,
                   'Cancelled because': cancelReason !== '' && CANCEL_REASONS[cancelReason],
-                  'Bought at': startAt !== '' && <Moment at={startAt} />,
+                  [status === 'SCHEDULED' ? 'Will be bought at' : 'Bought at']: startAt !== '' && (
+                    <Moment at={startAt} />
+                  ),
                   Rows: String(counts.rows),
                   Delivered: String(counts.succeeded),
                   Failed: String(counts.failed),
@@ -458,7 +461,7 @@ export function BatchPage() {
                 Package: ({ packageCode }) => packageCode,
                 Status: (row) => <Status>{row.status}</Status>,
                 ICCID: ({ iccid }) => (iccid === '' ? '–' : <Id>{iccid}</Id>),
-                Reason: ({ reason }) => reason,
+                Reason: ({ reason }) => wordOf(FAILURES, reason),
                 eSIM: ({ esimId }) =>
                   esimId === '' ? (
                     '–'

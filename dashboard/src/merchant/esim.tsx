@@ -178,7 +178,7 @@ export function EsimPage() {
               </Section>
             )}
             {isDelivered(esim) && <ReturnSection esimId={esimId} />}
-            {isDelivered(esim) && <ReplacementSection esimId={esimId} />}
+            {isDelivered(esim) && <ReplacementSection esimId={esimId} replacedBy={esim.replacedBy} />}
             {environment === 'test' && may('purchase') && isDelivered(esim) && <Sandbox esimId={esimId} />}
             <History esimId={esimId} />
           </>

@@ -35,6 +35,10 @@ const REFUSALS: Readonly<Record<NonNullable<Terms['refusal']>, string>> = {
   REFUSED_BY_OPERATOR: 'We have refused it',
 };
 
+/** These end without a person. */
+const MOVING: ReadonlySet<ReplacementState> = new Set(['PENDING', 'ORDERING', 'RETIRING']);
+const MOVING_EVERY_MS = 3_000;
+
 const NEWS: Readonly<Record<ReplacementState, string>> = {
   PENDING: 'The supplier is asked. See Replacements for how it ends.',
   NEEDS_REVIEW:
@@ -66,22 +70,28 @@ export function ReplacementsPage() {
   const query = useRead(
     '/api/esim/replacements',
     { query: { page, limit: 20, ...(state && { state }) } },
-    { keepsOld: true },
+    {
+      everyMs: (found) =>
+        found?.items.some(({ state: stands }) => MOVING.has(stands)) === true && MOVING_EVERY_MS,
+      keepsOld: true,
+    },
   );
   return (
     <Page
       title="Replacements"
       about="Deleted or broken eSIMs, and the new ones in their place. Ask for one on the page of its eSIM."
     >
-      <ChoiceField
-        label="State"
-        data={listReplacementsState}
-        value={state ?? undefined}
-        onChange={(next) => {
-          setPage(1);
-          setState(listReplacementsState.find((one) => one === next) ?? null);
-        }}
-      />
+      <Group className="filters">
+        <ChoiceField
+          label="State"
+          data={listReplacementsState}
+          value={state ?? undefined}
+          onChange={(next) => {
+            setPage(1);
+            setState(listReplacementsState.find((one) => one === next) ?? null);
+          }}
+        />
+      </Group>
       <PagedRows
         label="Replacements"
         query={query}
@@ -101,13 +111,23 @@ export function ReplacementsPage() {
 }
 
 /** On the page of an eSIM: what a replacement costs, until when, and the button. */
-export function ReplacementSection({ esimId }: { readonly esimId: string }) {
+export function ReplacementSection({
+  esimId,
+  replacedBy,
+}: {
+  readonly esimId: string;
+  readonly replacedBy: string | undefined;
+}) {
   const query = useRead('/api/esim/{esimId}/replacement-terms', { path: { esimId } });
   return (
     <QuerySection title="Replacement" query={query} rows={2}>
       {(terms) =>
         terms.replaceable ? (
           <Offer {...terms} />
+        ) : replacedBy !== undefined ? (
+          <Text>
+            Replaced by <ItemLink kind="esim" id={replacedBy} />.
+          </Text>
         ) : (
           <Text c="dimmed">Cannot be replaced: {terms.refusal === null ? '' : REFUSALS[terms.refusal]}.</Text>
         )

@@ -52,6 +52,8 @@ const REFUSALS: Readonly<Record<Refusal, string>> = {
   NOT_FOUND: 'It is not an eSIM of yours',
 };
 
+const ASKED_EVERY_MS = 3_000;
+
 const TO = { SOURCE: 'to where it was paid from', WALLET: 'into your wallet' } as const;
 
 const State = ({ children }: { readonly children: ReturnState }) => (
@@ -121,7 +123,7 @@ export function ReturnsPage() {
   const query = useRead(
     '/api/esim/returns',
     { query: { page, limit: 20, ...(state && { state }) } },
-    { keepsOld: true },
+    { everyMs: (found) => found?.items.some(isAsked) === true && ASKED_EVERY_MS, keepsOld: true },
   );
   return (
     <Page
@@ -131,15 +133,17 @@ export function ReturnsPage() {
       {may('purchase') && <FromFile />}
       <Section title="All returns">
         <Stack>
-          <ChoiceField
-            label="State"
-            data={listReturnsState}
-            value={state ?? undefined}
-            onChange={(next) => {
-              setPage(1);
-              setState(listReturnsState.find((one) => one === next) ?? null);
-            }}
-          />
+          <Group className="filters">
+            <ChoiceField
+              label="State"
+              data={listReturnsState}
+              value={state ?? undefined}
+              onChange={(next) => {
+                setPage(1);
+                setState(listReturnsState.find((one) => one === next) ?? null);
+              }}
+            />
+          </Group>
           <PagedRows
             label="Returns"
             query={query}
@@ -169,6 +173,35 @@ export function ReturnsPage() {
   );
 }
 
+const isAsked = ({ state }: { readonly state: ReturnState | null }): boolean => state === 'PENDING';
+
+/** How each eSIM of a file stands, read again while the supplier is asked about one. */
+function Lines({ of: lines }: { readonly of: readonly ApiSchemas['ReturnLine'][] }) {
+  const { data } = useRead(
+    '/api/esim/returns',
+    { query: { page: 1, limit: MAX_AT_ONCE } },
+    { everyMs: (found) => lines.some(isAsked) && found?.items.some(isAsked) !== false && ASKED_EVERY_MS },
+  );
+  const states = new Map(data?.items.map(({ returnId, state, refusal }) => [returnId, { state, refusal }]));
+  return (
+    <Rows
+      label="What became of each"
+      rows={lines.map((line) => ({ ...line, ...states.get(line.returnId ?? '') }))}
+      keyOf={({ esimId }) => esimId}
+      empty="Nothing was returned."
+      columns={{
+        eSIM: ({ esimId }) => (
+          <ItemLink kind="esim" id={esimId}>
+            <ShortId>{esimId}</ShortId>
+          </ItemLink>
+        ),
+        State: ({ state, refusal }) =>
+          state === null ? refusal === null ? '–' : REFUSALS[refusal] : <State>{state}</State>,
+      }}
+    />
+  );
+}
+
 const ESIM_ID = /\besim-[0-9a-f]{32}\b/g;
 /** As the API takes them. */
 const MAX_AT_ONCE = 100;
@@ -194,7 +227,7 @@ function FromFile() {
       <Stack>
         <FileInput
           label="CSV file"
-          description={`Every eSIM id in it is found: at most ${String(MAX_AT_ONCE)}.`}
+          description={`Any file with eSIM ids (esim-…), such as the CSV of a batch: at most ${String(MAX_AT_ONCE)} of them.`}
           placeholder="Choose a file"
           accept=".csv,text/csv"
           maw={WIDTHS.form}
@@ -202,23 +235,7 @@ function FromFile() {
           clearable
         />
         {esimIds !== undefined && lines === undefined && <Preview ids={esimIds} giveBack={giveBack} />}
-        {lines !== undefined && (
-          <Rows
-            label="What became of each"
-            rows={lines}
-            keyOf={({ esimId }) => esimId}
-            empty="Nothing was returned."
-            columns={{
-              eSIM: ({ esimId }) => (
-                <ItemLink kind="esim" id={esimId}>
-                  <ShortId>{esimId}</ShortId>
-                </ItemLink>
-              ),
-              State: ({ state, refusal }) =>
-                state === null ? refusal === null ? '–' : REFUSALS[refusal] : <State>{state}</State>,
-            }}
-          />
-        )}
+        {lines !== undefined && <Lines of={lines} />}
       </Stack>
     </Section>
   );
@@ -231,7 +248,12 @@ function Preview({
   readonly ids: readonly string[];
   readonly giveBack: (ids: readonly string[]) => Promise<void>;
 }) {
-  if (ids.length === 0) return <Empty>No eSIM id is in this file.</Empty>;
+  if (ids.length === 0)
+    return (
+      <Empty>
+        No eSIM id is in this file. It begins with esim- and is on the page of each eSIM; an ICCID is none.
+      </Empty>
+    );
   if (ids.length > MAX_AT_ONCE)
     return (
       <Empty>

@@ -139,7 +139,7 @@ function TermsDialog({ of, onClose }: Dialog & { readonly of: AccountOverview })
       {ownReplacements && (
         <>
           <Checkbox label="May have eSIMs replaced" {...checkbox('replacementsAllowed')} />
-          <Group grow align="start">
+          <Group grow align="end">
             <NumberField
               label="Days for a replacement"
               rules={DAYS}

@@ -198,7 +198,11 @@ function Channels() {
         {({ items }) => (
           <Rows
             label="Channels"
-            empty="Nobody is told: add a channel."
+            empty={
+              may('alerts')
+                ? 'Nobody is told: add a channel.'
+                : 'Nobody is told. An administrator adds channels.'
+            }
             keyOf={({ id }) => id}
             rows={items}
             columns={{

@@ -13,7 +13,7 @@ export function SubjectLink({ id, children = id }: { readonly id: string; readon
       : null;
   if (to === null) return children === id ? <Id>{id}</Id> : children;
   return (
-    <PageLink inherit className="id" title={id} to={to} params={{ id }}>
+    <PageLink inherit className={children === id ? 'id' : 'breakable'} title={id} to={to} params={{ id }}>
       {children}
     </PageLink>
   );

@@ -48,9 +48,8 @@ const STATUSES: Readonly<Record<WalletAdjustment['status'], readonly [label: str
   EXPIRED: ['Expired', 'gray'],
 };
 
-const COLUMNS: Columns<WalletAdjustment> = {
+const ASKED: Columns<WalletAdjustment> = {
   What: ({ kind }) => KINDS[kind].label,
-  Status: ({ status }) => <Status color={STATUSES[status][1]}>{STATUSES[status][0]}</Status>,
   Amount: amount('amount'),
   Reference: ({ reference }) => <span className="breakable">{reference}</span>,
   'Asked by': ({ askedBy, askedAt }) => (
@@ -65,6 +64,7 @@ const COLUMNS: Columns<WalletAdjustment> = {
 };
 
 const DECIDED: Columns<WalletAdjustment> = {
+  Status: ({ status }) => <Status color={STATUSES[status][1]}>{STATUSES[status][0]}</Status>,
   'Decided by': ({ decidedBy, decisionReason }) => (
     <span className="breakable">{decidedBy === null ? '–' : `${decidedBy}: ${decisionReason ?? ''}`}</span>
   ),
@@ -95,7 +95,7 @@ export function WalletByHand({ of }: { readonly of: AccountOverview }) {
         label="Wallet adjustments"
         empty="None. Two people of finance can fund the wallet, credit it, or correct either."
         keyOf={({ adjustmentId }) => adjustmentId}
-        columns={{ ...COLUMNS, ...DECIDED, ...(may('wallets') && { Decide: decide.cell }) }}
+        columns={{ ...ASKED, ...DECIDED, ...(may('wallets') && { Decide: decide.cell }) }}
       />
       {isAsking && <AskDialog of={of} onClose={() => setAsking(false)} />}
       {decide.dialog}
@@ -117,7 +117,7 @@ export function WaitingAdjustments({ of }: { readonly of: readonly WalletAdjustm
         keyOf={({ adjustmentId }) => adjustmentId}
         columns={{
           Account: ({ accountId, accountName }) => <SubjectLink id={accountId}>{accountName}</SubjectLink>,
-          ...COLUMNS,
+          ...ASKED,
           Expires: ({ expiresAt }) => <Moment at={expiresAt} />,
           ...(may('wallets') && { Decide: decide.cell }),
         }}

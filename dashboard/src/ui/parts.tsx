@@ -197,7 +197,7 @@ export function Failed({
 }) {
   const isFinal = error instanceof Refusal && isRefused(error);
   const requestId = error instanceof Refusal ? error.requestId : undefined;
-  const details = error instanceof Refusal ? error.details : undefined;
+  const details = error instanceof Refusal ? detailsOf(error) : undefined;
   return (
     <Alert color="red" icon={<IconAlertCircle aria-hidden />} title={error.message} role="alert" my="xs">
       <Stack gap="xs" align="flex-start">
@@ -215,6 +215,12 @@ export function Failed({
       </Stack>
     </Alert>
   );
+}
+
+/** For a person: without the code before them, and not the message again. */
+function detailsOf({ details, message }: Refusal): string | undefined {
+  const text = details?.replace(/^[A-Z][A-Z_]+: (.)/, (_, first: string) => first.toUpperCase());
+  return text === message ? undefined : text;
 }
 
 /** Says that there is nothing, and what to do about it. */

@@ -45,7 +45,10 @@ const brandBody = namedObject('BrandRequest', {
     description: 'Where travellers find help',
     example: 'https://merchant.example/help',
   })
-    .refine(isHttpsAddress, 'must be an https address without a user')
+    .refine(
+      isHttpsAddress,
+      'must be an address such as https://shop.example.com/help, without a user name in it',
+    )
     .optional(),
   supportPhone: z
     .string('must be a phone number')

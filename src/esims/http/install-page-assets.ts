@@ -28,6 +28,8 @@ section { background: var(--card); border: 1px solid var(--line); border-radius:
 section > :last-child, .note > :last-child { margin-bottom: 0; }
 .note { background: var(--note); border: 0; border-inline-start: 0.3rem solid var(--note-line); border-radius: 0.5rem; padding: 0.875rem 1rem; margin: 1rem 0 0; }
 .note strong { display: block; }
+.note[data-code="WORKING"] { --note: #e3f4e8; --note-line: #1d8a43; }
+@media (prefers-color-scheme: dark) { .note[data-code="WORKING"] { --note: #17321f; --note-line: #5bb974; } }
 .shop { display: flex; align-items: center; gap: 0.625rem; margin: 1rem 0 0; font-weight: 650; }
 .shop img { display: block; height: 2.5rem; width: auto; max-width: 10rem; object-fit: contain; }
 .tap { display: flex; align-items: center; justify-content: space-between; gap: 0 0.75rem; flex-wrap: wrap; min-height: 3.5rem;
@@ -40,12 +42,12 @@ dl { margin: 0; }
 dd { margin: 0 0 0.875rem; }
 dl > :last-child { margin-bottom: 0; }
 .plan { display: grid; grid-template-columns: auto 1fr; gap: 0.375rem 1rem; margin-bottom: 0.75rem; overflow-wrap: normal; }
-.plan dd { margin: 0; font-weight: 650; text-align: end; }
+.plan dd { margin: 0; font-weight: 650; text-align: end; text-wrap: balance; }
 .code { display: flex; gap: 0.5rem; align-items: stretch; }
 code { flex: 1; display: block; padding: 0.75rem; border: 1px solid var(--line); border-radius: 0.5rem; background: var(--back);
   font: 0.9375rem/1.4 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; direction: ltr; text-align: left; unicode-bidi: isolate; user-select: all; -webkit-user-select: all; }
-button { min-width: 5.5rem; min-height: 3rem; padding: 0 0.75rem; border: 1px solid var(--accent); border-radius: 0.5rem; background: transparent;
-  color: var(--accent); font: inherit; font-weight: 650; cursor: pointer; }
+button { min-width: 5.5rem; min-height: 3rem; padding: 0 0.75rem; border: 1px solid var(--quiet, var(--accent)); border-radius: 0.5rem; background: transparent;
+  color: var(--quiet, var(--accent)); font: inherit; font-weight: 650; cursor: pointer; }
 details { border-top: 1px solid var(--line); }
 details:last-of-type { border-bottom: 1px solid var(--line); }
 summary { min-height: 3rem; padding: 0.75rem 0; font-weight: 650; cursor: pointer; }

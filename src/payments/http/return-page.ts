@@ -27,7 +27,8 @@ a { display: inline-block; padding: 0.6rem 1rem; border: 1px solid currentcolor;
 a.first { background: var(--shop, CanvasText); color: var(--on-shop, Canvas); }
 .shop { display: flex; align-items: center; gap: 0.625rem; margin: 0 0 1.5rem; font-weight: 650; }
 .shop img { display: block; height: 2.5rem; width: auto; max-width: 10rem; object-fit: contain; }
-.contacts { gap: 0; }
+h2 { font-size: 1rem; margin: 1.5rem 0 0; }
+.contacts { gap: 0; margin: 0; }
 .contacts a { padding: 0.6rem 0; border: 0; text-decoration: underline; }
 `);
 
@@ -177,9 +178,10 @@ function documentOf(
   brand?: ShownBrand,
 ): string {
   const contacts = brand ? supportLinks(brand) : [];
-  const support = html`<ul class="contacts">
-    ${{ markup: contacts.map(({ markup }) => markup).join('') }}
-  </ul>`;
+  const support = html`<h2>Questions? Ask the shop</h2>
+    <ul class="contacts">
+      ${{ markup: contacts.map(({ markup }) => markup).join('') }}
+    </ul>`;
   return html`<!doctype html>
     <html lang="en">
       <head>
@@ -268,8 +270,14 @@ const REASONS: Readonly<Record<FailureReason, string>> = {
 const OTHER_REASON = 'It ended without a delivery. Ask where you ordered it.';
 
 function wordsFor(view: PaymentStatusView): Words {
-  const { status, reason, purpose } = view;
-  if (status !== 'FAILED') return (purpose === 'purchase' ? PURCHASE : FUNDING)[status];
+  const { status, reason, purpose, backUrl } = view;
+  if (status !== 'FAILED') {
+    const words = (purpose === 'purchase' ? PURCHASE : FUNDING)[status];
+    // The way back is a button below.
+    return words.text === GO_BACK && backUrl !== undefined
+      ? { ...words, text: 'You can close this page.' }
+      : words;
+  }
   const isKnown = reason !== null && Object.hasOwn(REASONS, reason);
   return { title: 'Not completed', text: isKnown ? REASONS[reason as FailureReason] : OTHER_REASON };
 }

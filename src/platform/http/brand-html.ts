@@ -8,7 +8,10 @@ const none: Html = { markup: '' };
 export function brandStyle({ accentColor }: Pick<ShownBrand, 'accentColor'>): Inline | undefined {
   // Nothing but a colour may reach a style.
   if (accentColor === null || !COLOR.test(accentColor)) return undefined;
-  return inlineStyle(`:root { --shop: ${accentColor}; --on-shop: ${textOn(accentColor)}; }`);
+  // Buttons without a ground have the colour of the text, which is readable whatever colour the shop has.
+  return inlineStyle(
+    `:root { --shop: ${accentColor}; --on-shop: ${textOn(accentColor)}; --quiet: var(--ink); }`,
+  );
 }
 
 /** Logo and name; nothing where the shop has neither. */

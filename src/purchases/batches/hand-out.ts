@@ -1,4 +1,5 @@
 /** What a batch has bought, to give to its travellers. Secret: never logged. */
+import { findBrand } from '../../accounts/store/brands.ts';
 import type { Principal } from '../../domain/account.ts';
 import { csvOf } from '../../domain/csv.ts';
 import { DomainError } from '../../domain/errors.ts';
@@ -30,17 +31,19 @@ export async function exportBatch(deps: HandOutDeps, principal: Principal, batch
 }
 
 /**
- * For sheets that are printed and handed to travellers. FORBIDDEN for who may not read what installs an eSIM,
- * BATCH_NOT_FOUND, SERVICE_UNAVAILABLE.
+ * For sheets that are printed and handed to travellers. They name the shop, or the account without a shop.
+ * FORBIDDEN for who may not read what installs an eSIM, BATCH_NOT_FOUND, SERVICE_UNAVAILABLE.
  */
 export async function getBatchSheets(
   deps: HandOutDeps,
   principal: Principal,
   batchId: string,
-): Promise<readonly HandedRow[]> {
+): Promise<{ readonly sender: string; readonly rows: readonly HandedRow[] }> {
   if (!principal.mayInstall)
     throw new DomainError('FORBIDDEN', 'This caller may not read what installs an eSIM');
-  return handOut(deps, principal, batchId);
+  const rows = await handOut(deps, principal, batchId);
+  const { shopName } = await findBrand(deps.db, principal.account.id);
+  return { sender: shopName ?? principal.account.name, rows };
 }
 
 async function handOut(deps: HandOutDeps, principal: Principal, batchId: string): Promise<HandedRow[]> {

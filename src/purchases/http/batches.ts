@@ -295,9 +295,8 @@ export const batchRoutes: readonly Route<PurchaseCases>[] = [
       'A card for each eSIM that can be installed: QR code, activation code, install link, ICCID, in the language of its row. What is not ' +
       'delivered, or installed already, has none. Only for who may read what installs an eSIM; reading it is recorded for each eSIM.',
     async handle({ cases, principal, params, query }) {
-      const rows = await cases.getBatchSheets(principal, params.batchId);
-      const from = { sender: principal.account.name, language: query.language ?? ('en' as const) };
-      return sheetsAnswer(params.batchId, rows, from);
+      const { rows, sender } = await cases.getBatchSheets(principal, params.batchId);
+      return sheetsAnswer(params.batchId, rows, { sender, language: query.language ?? 'en' });
     },
   }),
 ];
