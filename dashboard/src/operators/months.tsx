@@ -109,6 +109,12 @@ const STEPS = {
 function Steps({ month, onChoose }: { readonly month: Month; readonly onChoose: (step: Step) => void }) {
   const { may, email } = useOperator();
   if (!may('closing')) return null;
+  if (month.state === 'OPEN')
+    return (
+      <Text size="sm" c="dimmed">
+        Once it has ended
+      </Text>
+    );
   const isOwn = month.askedBy === email;
   const fitting: Step[] =
     month.state === 'ENDED'
