@@ -10,3 +10,11 @@ export type AdjustmentKind = (typeof ADJUSTMENT_KINDS)[number];
 /** WAITS: for a second person. EXPIRED: its time to be decided is over. */
 export const ADJUSTMENT_STATUSES = ['WAITS', 'BOOKED', 'DECLINED', 'EXPIRED'] as const;
 export type AdjustmentStatus = (typeof ADJUSTMENT_STATUSES)[number];
+
+/** One transfer is written in several ways: blanks, widths and kinds of hyphens do not tell two apart. */
+export const plainReference = (typed: string): string =>
+  typed
+    .normalize('NFKC')
+    .replaceAll(/\p{Pd}/gu, '-')
+    .replaceAll(/\s+/g, ' ')
+    .trim();

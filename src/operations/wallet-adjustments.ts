@@ -13,7 +13,7 @@ import type { Clock } from '../domain/clock.ts';
 import { DomainError } from '../domain/errors.ts';
 import { makeId } from '../domain/ids.ts';
 import { may } from '../domain/operator-roles.ts';
-import type { AdjustmentKind } from '../domain/wallet-adjustments.ts';
+import { plainReference, type AdjustmentKind } from '../domain/wallet-adjustments.ts';
 import { enqueueLowBalance, lockWalletFor } from '../ledger/store/low-balance.ts';
 import { findFunded } from '../ledger/store/ledger.ts';
 import type { AccountsDb, WorldDb } from '../platform/database/tables.ts';
@@ -65,8 +65,9 @@ const paysIn = (kind: AdjustmentKind): boolean => kind === 'FUNDING' || kind ===
 export async function askForAdjustment(
   deps: AdjustmentDeps,
   { person }: Asker,
-  { accountId, kind, amountMinor, reference, reason }: AskAdjustment,
+  { accountId, kind, amountMinor, reference: typed, reason }: AskAdjustment,
 ) {
+  const reference = plainReference(typed);
   const account = await findAccount(deps.accounts, accountId);
   if (!account) throw noAccount(accountId);
   const { currency } = account;

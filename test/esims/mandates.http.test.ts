@@ -62,6 +62,8 @@ describe('a mandate by the API', () => {
     const other = dataOf(await put(id, { ...TERMS, thresholdVolume: 5, packageCode: 'NG-1GB-7D' }));
     expect(other).toMatchObject({ state: 'ACTIVE', maxTopUps: null, thresholdVolume: 5 });
     expect(other['mandateId']).not.toBe(given['mandateId']);
+    const slip = await put(id, { ...TERMS, thresholdVolume: 1024 ** 3 + 1 });
+    expect(codeOf(slip)).toEqual([400, 'VALIDATION_ERROR']);
     const ended = () => mandate(id, { method: 'DELETE', example: 'ended' });
     expect([(await ended()).status, (await ended()).status]).toEqual([200, 200]);
     expect(dataOf(await mandate(id, { example: 'after its end' }))).toMatchObject({

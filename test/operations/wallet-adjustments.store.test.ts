@@ -145,6 +145,18 @@ describe('once', () => {
     expect(await entriesOf(account)).toHaveLength(1);
   });
 
+  it.each([[' TRF-7 '], ['trf-7'], ['TRF\u20117'], ['ＴＲＦ－7']])(
+    'a reference is the same as %j',
+    async (typed) => {
+      const [account, other] = [await newAccount(), await newAccount()];
+      const unique = randomUUID();
+      const first = await ask(account, 'FUNDING', 100n, { reference: `TRF-7 ${unique}` });
+      const again = { reference: `${typed}  ${unique}` };
+      await expect(ask(account, 'FUNDING', 100n, again)).resolves.toEqual(first);
+      await expect(ask(other, 'FUNDING', 100n, again)).rejects.toMatchObject({ code: 'ACTION_REFUSED' });
+    },
+  );
+
   it('a reference stands for one amount of one account', async () => {
     const [one, other] = [await newAccount(), await newAccount()];
     const reference = randomUUID();

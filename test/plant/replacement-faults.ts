@@ -33,8 +33,8 @@ export const REPLACEMENT_FAULTS: readonly Fault[] = [
   ...faultsIn('migrations/world/baseline/replacements.ts', REPLACEMENT_BOUNDS, {
     'what we pay for replacements in a day has no bound': ['> most_minor then', '> 10000 * most_minor then'],
     'an eSIM whose price was given back is replaced': [
-      "'revenue:' || bought.currency), 0) <= 0",
-      "'revenue:' || bought.currency), 0) < 0",
+      "'revenue:' || e.currency), 0) <= 0)",
+      "'revenue:' || e.currency), 0) < 0)",
     ],
     'the dispute of a payment is not looked at before the new eSIM is bought': [
       'refusal := replacement_money_refusal(one.esim_id, one.first_esim_id);',
@@ -49,8 +49,8 @@ export const REPLACEMENT_FAULTS: readonly Fault[] = [
       "when false then 'TOP_UP_OPEN'",
     ],
     'a top-up is sold to an eSIM that is being replaced': [
-      "where esim_id = esim and state in ('ORDERING', 'RETIRING', 'REPLACED'));",
-      'where false);',
+      "from replacements where esim_id = esim and state <> 'REFUSED');",
+      'from replacements where false);',
     ],
   }),
   ...faultsIn('src/purchases/store/followed-rows.ts', REPLACEMENT_BOUNDS, {

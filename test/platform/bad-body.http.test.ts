@@ -178,11 +178,13 @@ describe('a body as values', () => {
       { a: Array.from({ length: MAX_JSON_MEMBERS }, () => 1) },
       'body: must not have more than 200 members in all',
     ],
-    ...[1, true, null, [], {}, ['NG-5GB-30D'], { $ne: '' }].map((value): [string, unknown, string] => [
-      `packageCode ${JSON.stringify(value)}`,
-      { ...BASE, packageCode: value },
-      'packageCode: must be a string',
-    ]),
+    ...[1, true, null, [], {}, ['NG-5GB-30D'], { $ne: '' }, { length: 1 }].map(
+      (value): [string, unknown, string] => [
+        `packageCode ${JSON.stringify(value)}`,
+        { ...BASE, packageCode: value },
+        'packageCode: must be a string',
+      ],
+    ),
     ['packageCode empty', { ...BASE, packageCode: '' }, 'packageCode: must not be empty'],
     [
       'packageCode over-long',

@@ -16,7 +16,7 @@ type Terms = ApiSchemas['ReplacementTerms']['data'];
 type ReplacementState = ApiSchemas['Replacement']['state'];
 
 const REFUSALS: Readonly<Record<NonNullable<Terms['refusal']>, string>> = {
-  NOT_ALLOWED: 'Your account cannot have eSIMs replaced',
+  NOT_ALLOWED: 'Your account cannot have eSIMs replaced, or who asked may not buy any more',
   NOT_DELIVERED: 'It is not delivered',
   WINDOW_OVER: 'The time for replacements is over',
   TOO_MANY: 'It was replaced as often as is allowed',

@@ -82,13 +82,12 @@ const guards = () => sql`
 `;
 
 const ordering = ({ ownPath }: World) => sql`
-  -- Whether the new eSIM is being bought, or was. Until the end of the transaction, none begins: the later of
+  -- Whether a replacement of it is open or done. Until the end of the transaction, none begins: the later of
   -- a top-up and a replacement sees the other.
   create function is_being_replaced(esim text) returns boolean language plpgsql volatile ${ownPath} as $$
     begin
       perform from esims where id = esim for share;
-      return exists (select from replacements
-        where esim_id = esim and state in ('ORDERING', 'RETIRING', 'REPLACED'));
+      return exists (select from replacements where esim_id = esim and state <> 'REFUSED');
     end $$;
 
   -- Lets the new eSIM be ordered. BEGUN; ENDED: it had ended or begun; TOP_UP_OPEN: a top-up has to end first.
@@ -156,10 +155,11 @@ const judging = ({ ownPath }: World) => sql`
                       where e.id in (replacement_money_refusal.esim_id, first) and is_contested(p.attention_reason))
           or is_taken_back(bought.transaction_id)
           then 'PAYMENT_DISPUTED'
-        when coalesce((select sum(amount_minor) from ledger_transactions t
-                         join ledger_entries on ledger_transaction_id = t.id
-                        where t.transaction_id = bought.transaction_id
-                          and ledger_account_id = 'revenue:' || bought.currency), 0) <= 0
+        when exists (select from esims e where e.id in (replacement_money_refusal.esim_id, first) and e.price_minor > 0
+                        and coalesce((select sum(amount_minor) from ledger_transactions t
+                                        join ledger_entries on ledger_transaction_id = t.id
+                                       where t.transaction_id = e.transaction_id
+                                         and ledger_account_id = 'revenue:' || e.currency), 0) <= 0)
           then 'REFUNDED'
       end;
     end $$;

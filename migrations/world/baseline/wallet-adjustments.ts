@@ -36,7 +36,7 @@ const rows = ({ role }: World) => sql`
     constraint wallet_adjusted_by_two_people
       check (status <> 'BOOKED' or lower(trim(decided_by)) <> lower(trim(asked_by)))
   );
-  create unique index wallet_adjustment_once on wallet_adjustments (kind, reference)
+  create unique index wallet_adjustment_once on wallet_adjustments (kind, lower(reference))
     where status in ('WAITS', 'BOOKED');
   create index wallet_adjustments_by_account on wallet_adjustments (account_id, asked_at desc, id desc);
   create index wallet_adjustments_by_time on wallet_adjustments (asked_at desc, id desc);

@@ -1,4 +1,5 @@
 /** How a shop looks to its travellers and buyers. */
+import { deceivingCharacter } from 'simway-client/search-text.ts';
 import { z } from 'zod';
 import { COLOR, textOn } from '../../domain/brand.ts';
 import { dataObject, namedObject, text } from '../../platform/http/answer-fields.ts';
@@ -17,9 +18,11 @@ const MAX_PHONE_CHARACTERS = 20;
 /** One after another on one journey. */
 const MAX_TOP_UPS = 20;
 
+/** It stands as written in the page: what a browser may read in another way than we do is refused. */
 function isHttpsAddress(address: string): boolean {
   const url = URL.parse(address);
-  return url?.protocol === 'https:' && url.username === '' && url.password === '';
+  const isPlain = /^https:\/\/[^/]/.test(address) && !/[\s\\]/.test(address);
+  return url?.username === '' && url.password === '' && isPlain && deceivingCharacter(address) === undefined;
 }
 
 const brandBody = namedObject('BrandRequest', {

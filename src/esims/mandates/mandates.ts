@@ -81,6 +81,10 @@ export async function setMandate(
   const item = await fittingTopUp(deps, row, command.packageCode);
   if (!item || !canHaveMandate(row))
     throw new DomainError('INVALID_TOPUP', 'This eSIM cannot be topped up with this package');
+  if ((command.thresholdBytes ?? 0n) > BigInt(item.volumeBytes))
+    throw new DomainError('VALIDATION_ERROR', 'Invalid request', {
+      details: `thresholdVolume: must be at most ${item.volumeBytes}, which one top-up adds`,
+    });
   return agree(deps, row, {
     item,
     agreed_by: 'MERCHANT',

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { isId } from '../../domain/ids.ts';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
-import { ADJUSTMENT_KINDS, ADJUSTMENT_STATUSES } from '../../domain/wallet-adjustments.ts';
+import { ADJUSTMENT_KINDS, ADJUSTMENT_STATUSES, plainReference } from '../../domain/wallet-adjustments.ts';
 import { dataSchema, isoTime, money, namedObject, text } from '../../platform/http/answer-fields.ts';
 import {
   amountField,
@@ -65,9 +65,10 @@ const askBody = namedObject('WalletAdjustmentRequest', {
   }),
   reference: nameTextField({
     max: MAX_REFERENCE_CHARACTERS,
-    description: 'Of the bank transfer or the ticket. It counts once for each kind',
+    description:
+      'Of the bank transfer or the ticket. It counts once for each kind, in capitals or not; blanks around it and kinds of hyphens do not count',
     example: 'TRF-2026-4711',
-  }),
+  }).refine((typed) => plainReference(typed) !== '', 'must not be empty'),
   reason: reasonField('The transfer is on the bank statement of 31 January'),
 });
 

@@ -71,7 +71,8 @@ export const findByReference = (
   db
     .selectFrom('wallet_adjustments')
     .selectAll()
-    .where((eb) => eb.and({ kind, reference }))
+    .where('kind', '=', kind)
+    .where(sql<boolean>`lower(reference) = lower(${reference})`)
     .where('status', 'in', ['WAITS', 'BOOKED'])
     .executeTakeFirst();
 

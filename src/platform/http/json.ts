@@ -49,11 +49,11 @@ export function isJsonNumber(value: unknown): value is JsonNumber {
 
 /**
  * JSON text → values, each number as the literal that was written. Goes as deep as the text: for texts whose
- * depth is known to be small.
+ * depth is known to be small. A `length` stays a number: zod compares that of an object in a text's place.
  */
 export function parseJson(text: string): unknown {
-  return JSON.parse(text, (_key, value, { source }) =>
-    typeof value === 'number' && source !== undefined ? JSON.rawJSON(source) : value,
+  return JSON.parse(text, (key, value, { source }) =>
+    typeof value === 'number' && source !== undefined && key !== 'length' ? JSON.rawJSON(source) : value,
   );
 }
 

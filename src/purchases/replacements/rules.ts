@@ -25,7 +25,7 @@ export const sameShare = (ofMinor: bigint, partMinor: bigint, wholeMinor: bigint
 
 /** In docs/guides/replacements.md as well. */
 export const REPLACEMENT_REFUSAL_WORDS: Readonly<Record<ReplacementRefusal, string>> = {
-  NOT_ALLOWED: 'your account cannot have eSIMs replaced',
+  NOT_ALLOWED: 'your account cannot have eSIMs replaced, or who asked may not buy any more',
   NOT_DELIVERED: 'it is not delivered',
   WINDOW_OVER: 'the time for replacements is over',
   TOO_MANY: 'it was replaced as often as is allowed',
