@@ -4,7 +4,6 @@
  * Whether a revocation whose answer was lost took effect is asked, never assumed.
  */
 import { EngineUnavailable } from '../../src/domain/outcome.ts';
-import type { FailureReason } from '../../src/domain/refusals.ts';
 import { createFence } from '../../src/platform/fence.ts';
 import {
   judgeReplaceable,
@@ -139,8 +138,8 @@ async function order(
     case 'SUCCESS':
       await recordReplacementDelivered(db, row);
       return 'next';
+    // Opening it again says why.
     case 'FAILED':
-      await refuseReplacement(db, row, 'PURCHASE_FAILED', bought.purchase.reason as FailureReason);
       return 'next';
     default:
       return wait(deps, row, 'for the new eSIM to be delivered');

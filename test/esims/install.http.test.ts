@@ -56,7 +56,7 @@ const page = async (id: string, query = '', ask: Ask = {}): Promise<Reply> =>
 const revoke = (id: string, key = 'ngn', example?: string): Promise<Reply> =>
   api.ask(`/api/esim/${id}/install/link`, { key, method: 'DELETE', example });
 const titleOf = ({ text }: Reply): string | undefined => /<h1>([^<]*)<\/h1>/.exec(text)?.[1]?.trim();
-const codeOf = ({ text }: Reply): string | undefined => /data-code="(\w+)"/.exec(text)?.[1];
+const codeOf = ({ text }: Reply): string | undefined => / data-code="(\w+)"/.exec(text)?.[1];
 
 describe('GET /api/esim/{esimId}/install', () => {
   test('has all install data, and what is left of the allowance, with its age', async () => {

@@ -73,7 +73,7 @@ export const REPLACEMENT_FAULTS: readonly Fault[] = [
   }),
   ...faultsIn('activities/purchases/follow-replacement.ts', REPLACEMENTS, {
     'the old eSIM is retired although the purchase of the new one failed': [
-      "await refuseReplacement(db, row, 'PURCHASE_FAILED', bought.purchase.reason as FailureReason);",
+      "await refuseReplacement(db, row, 'PURCHASE_FAILED', opened.refusal.reason);",
       'await recordReplacementDelivered(db, row);',
     ],
     'a revocation without an answer counts as done': [

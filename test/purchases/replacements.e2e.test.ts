@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { newBuyer, timelineOf, type Buyer } from '../support/people/buyer.ts';
+import { EVIDENCE, newOperator } from '../support/people/operator-actions.ts';
 import { until } from '../support/time/until.ts';
 import { soundStack } from '../support/world/sound-stack.ts';
 
@@ -252,6 +253,20 @@ describe('a replacement', () => {
     const again = await replaced(buyer, replacedBy);
     expect(again).toMatchObject({ state: 'REPLACED', price: again.fullPrice });
     expect(again.price).toBeGreaterThan(0);
+  });
+
+  it('is not bought again once the price of what came in its place was given back', async () => {
+    const buyer = await newBuyer(stack);
+    await agree(buyer, { share: 5_000, max: 3 });
+    const { esimId } = await deleted(buyer);
+    const { replacedBy, newTransactionId } = await replaced(buyer, esimId);
+    const goodwill = { goodwill: true, evidence: EVIDENCE };
+    expect(await newOperator(stack).act(newTransactionId, 'credit-wallet', goodwill)).toMatchObject({
+      outcome: 'done',
+    });
+    await act(buyer, replacedBy, 'install', { stage: 'CONNECTED' });
+    await act(buyer, replacedBy, 'delete-profile');
+    expect((await detailsOf(replace(buyer, replacedBy)))[0]).toBe('REFUNDED');
   });
 
   it('whose purchase fails retires nothing, and can be asked for again', async () => {
