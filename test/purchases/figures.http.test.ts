@@ -15,7 +15,8 @@ const DAY_PATTERN = /^\d{4}-\d\d-\d\d$/;
 /** Of all accounts, including shops of other files: they share the database. */
 const soldToNigeria = async (limit: number): Promise<number> => {
   const { json } = await api.ask(`/api/esim/top-destinations?limit=${limit}`, { key: 'usd' });
-  return (json as { purchases: number }[])[0]?.purchases ?? 0;
+  const found = json as { regionCode: string; purchases: number }[];
+  return found.find(({ regionCode }) => regionCode === 'NG')?.purchases ?? 0;
 };
 
 it('a purchase counts in both at once, and in those of no other account', async () => {
@@ -53,10 +54,10 @@ it('a purchase counts in both at once, and in those of no other account', async 
   });
   const before = await api.ask('/api/esim/statistics?to=2025-12-31', { key: 'ngn' });
   expect(before.json).toMatchObject({ from: '2025-12-02', to: '2025-12-31', purchases: { total: 0 } });
-  const destinations = await api.ask('/api/esim/top-destinations', { key: 'usd', example: 'by sales' });
-  expect(destinations.json).toMatchObject([
-    { regionCode: 'NG', regionType: 'LC', packageCount: 1, purchases: sold + 1 },
-  ]);
+  const path = '/api/esim/top-destinations?limit=1';
+  const destinations = await api.ask(path, { key: 'usd', example: 'by sales' });
+  expect(destinations.json).toMatchObject([{ regionType: 'LC' }]);
+  expect(await soldToNigeria(49)).toBe(sold + 1);
   // An answer is cached for a minute.
   expect(await soldToNigeria(50)).toBe(sold);
 });
