@@ -18,6 +18,8 @@ import { forFile } from '../support/world/for-file.ts';
 interface Things {
   readonly transactionId: string;
   readonly esimId: string;
+  /** One that nothing is to replace. */
+  readonly batchEsimId: string;
   readonly endpointId: string;
   readonly messageId: string;
   readonly batchId: string;
@@ -81,7 +83,10 @@ const CASES: Readonly<Record<string, Case>> = {
   },
   // It is completed by now.
   [`POST ${SESSIONS}/{sessionId}/cancel`]: { body: () => ({}), own: 405, foreign: 404 },
-  'POST /api/esim/buy': { body: ({ esimId }) => ({ ...ESIM_BODY, ...TOP_UP, esimId }), foreign: 404 },
+  'POST /api/esim/buy': {
+    body: ({ batchEsimId: esimId }) => ({ ...ESIM_BODY, ...TOP_UP, esimId }),
+    foreign: 404,
+  },
   'GET /api/esim/transactions/{transactionId}': { foreign: 404 },
   [`POST ${BATCHES}`]: {
     // Refused, since an accepted one would change the owner's data during the test.
@@ -246,6 +251,7 @@ async function acquire(): Promise<Things> {
     quoteId: (quoted.body as unknown as { data: { quoteId: string } }).data.quoteId,
     transactionId: bought.body.transactionId,
     esimId,
+    batchEsimId: row!.esimId,
     endpointId: (added.body as unknown as { id: string }).id,
     messageId: items[0]!.id,
     sessionId: (session.body as unknown as { id: string }).id,

