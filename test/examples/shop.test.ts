@@ -155,6 +155,7 @@ describe('the shop', () => {
     expect((await ask(`${shop.url}/orders/${form.id}`)).status).toBe(404);
     await shop.changeFile(`delete from orders where id like 'open %'`);
     expect((await order(shop.url, form, 'many@traveller.example')).status).toBe(303);
+    await untilShown(shop.url, form.id, /Pay by card/);
   });
 
   it('does not start twice on one file of orders', async () => {
