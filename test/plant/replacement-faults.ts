@@ -53,6 +53,12 @@ export const REPLACEMENT_FAULTS: readonly Fault[] = [
       'from replacements where false);',
     ],
   }),
+  ...faultsIn('migrations/accounts/baseline/worlds.ts', REPLACEMENT_BOUNDS, {
+    'a key still buys what its maker may not buy any more': [
+      'and coalesce(coalesce(members.role, maker_role) in (${BUYERS}), true)',
+      '',
+    ],
+  }),
   ...faultsIn('src/purchases/store/followed-rows.ts', REPLACEMENT_BOUNDS, {
     'what hid a replacement in review hides it for ever': [
       'where transaction_id = ${transaction_id} and needs_attention_since is null',

@@ -86,13 +86,16 @@ describe('a replacement that we pay', () => {
     expect(await whyNot(buyer, esimId)).toBe('REFUNDED');
   });
 
-  it('is not bought for a caller who may not buy any more, also if a person grants it', async () => {
+  it.each([
+    ['whose key is revoked', { revoked_at: new Date() }],
+    ['whose maker may not buy any more', { maker_role: 'FINANCE' }],
+  ] as const)('is not bought for a caller %s, also if a person grants it', async (_who, change) => {
     const buyer = await newBuyer(stack);
     const { esimId, transactionId } = await installed(buyer);
     expect((await replace(buyer, esimId)).body.data).toMatchObject({ state: 'NEEDS_REVIEW' });
     await stack.accounts
       .updateTable('api_keys')
-      .set({ revoked_at: new Date() })
+      .set(change)
       .where('account_id', '=', buyer.account.accountId)
       .execute();
     expect(await operator.act(transactionId, 'grant-replacement', { evidence: EVIDENCE })).toMatchObject({

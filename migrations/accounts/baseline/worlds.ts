@@ -30,6 +30,8 @@ export const sharedWithWorlds = () => sql`
   grant insert (actor, action, subject, detail) on audit_log to simway_test, simway_live;
 `;
 
+const BUYERS = membersOf(MEMBER_ROLES.filter((role) => memberMay(role, 'purchase')));
+
 /** Mail to travellers is counted with all other mail; environments see neither addresses nor counts. */
 const mailTurns = () => sql`
   -- Counts one more mail since then, or the first one. Returns how many there are now.
@@ -60,17 +62,21 @@ const mailTurns = () => sql`
       select exists (select from operators join users on users.id = operators.user_id
         where users.email = address and disabled_at is null)
     $$;
-  -- Whether what was asked for earlier may be paid from the wallet now: by its key, or by the member who asked.
+  -- Whether what was asked for earlier may be paid from the wallet now: by its key, which does no more than its
+  -- maker, or by the member who asked.
   create function may_still_buy(account text, key_id text, maker text) returns boolean
     language sql stable security definer set search_path = accounts as $$
       select exists (select from accounts where id = account and disabled_at is null) and case
         when may_still_buy.key_id is null then exists (
           select from members join users on users.id = members.user_id
            where members.account_id = account and users.email = maker
-             and members.role in (${membersOf(MEMBER_ROLES.filter((role) => memberMay(role, 'purchase')))}))
+             and members.role in (${BUYERS}))
         else exists (
-          select from api_keys where id = may_still_buy.key_id and account_id = account and revoked_at is null
-             and coalesce(expires_at > now(), true) and 'purchase' = any(scopes)) end
+          select from api_keys left join users on users.email = created_by
+            left join members on members.user_id = users.id and members.account_id = api_keys.account_id
+           where api_keys.id = may_still_buy.key_id and api_keys.account_id = account and revoked_at is null
+             and coalesce(expires_at > now(), true) and 'purchase' = any(scopes)
+             and coalesce(coalesce(members.role, maker_role) in (${BUYERS}), true)) end
     $$;
   revoke execute on function take_mail_turn, give_mail_turn_back, is_mail_stopped, is_members_address,
     is_active_operator, may_still_buy from public;
