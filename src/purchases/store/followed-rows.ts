@@ -1,5 +1,6 @@
 /** What returns and replacements share: rows that a workflow follows step by step until they have ended. */
-import { sql, type Selectable } from 'kysely';
+import { sql, type RawBuilder, type Selectable } from 'kysely';
+import type { PageQuery } from '../../domain/page.ts';
 import type { AttentionReason, PurchaseEvent } from '../../domain/states.ts';
 import { lockPurchase } from '../../payments/store/lock-order.ts';
 import { inTransaction } from '../../platform/database/transactions.ts';
@@ -34,6 +35,30 @@ const REVIEW = {
   returns: { reason: 'RETURN_NEEDS_REVIEW', event: 'return-needs-review' },
   replacements: { reason: 'REPLACEMENT_NEEDS_REVIEW', event: 'replacement-needs-review' },
 } as const satisfies Record<Table, { readonly reason: AttentionReason; readonly event: PurchaseEvent }>;
+
+export interface RequestedQuery<State> extends PageQuery {
+  readonly state?: State | undefined;
+  readonly esimId?: string | undefined;
+  /** Includes `from`, excludes `to`. */
+  readonly from?: Date | undefined;
+  readonly to?: Date | undefined;
+}
+
+/** The rows that a list asks for. `ofEsim`: the columns that may name its eSIM. */
+export function requested(
+  accountId: string,
+  { state, esimId, from, to }: RequestedQuery<string>,
+  ofEsim: readonly string[],
+): RawBuilder<boolean> {
+  const wanted = [
+    sql`account_id = ${accountId}`,
+    ...(state === undefined ? [] : [sql`state = ${state}`]),
+    ...(esimId === undefined ? [] : [sql`${esimId} in (${sql.join(ofEsim.map((name) => sql.ref(name)))})`]),
+    ...(from === undefined ? [] : [sql`created_at >= ${from}`]),
+    ...(to === undefined ? [] : [sql`created_at < ${to}`]),
+  ];
+  return sql<boolean>`${sql.join(wanted, sql` and `)}`;
+}
 
 /** When it is to be checked next, so that a sweep finds what no workflow follows. */
 export async function schedule(db: WorldDb, table: Table, id: string, waitMs: number): Promise<void> {

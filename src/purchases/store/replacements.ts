@@ -6,7 +6,7 @@ import { sql, type Selectable } from 'kysely';
 import { COST_UNITS_PER_CENT } from '../../catalogue/pricing.ts';
 import type { FailureReason, Refusal } from '../../domain/refusals.ts';
 import { larger } from '../../domain/money.ts';
-import type { Page, PageQuery } from '../../domain/page.ts';
+import type { Page } from '../../domain/page.ts';
 import type { ReplacementRefusal, ReplacementState } from '../../domain/states.ts';
 import { cancelEsim } from '../../esims/store/esims.ts';
 import type { Opened } from '../../payments/opened.ts';
@@ -18,7 +18,7 @@ import type { WorldDb } from '../../platform/database/tables.ts';
 import { enqueueWebhook, subscribers, type PendingMessages } from '../../webhooks/store/messages.ts';
 import type { PurchaseInput, PurchaseTimings } from '../purchase.ts';
 import { sameShare, type ReplacementPolicy } from '../replacements/rules.ts';
-import { addEvent, unflag } from './followed-rows.ts';
+import { addEvent, requested, unflag, type RequestedQuery } from './followed-rows.ts';
 import { openPurchase, type OpenOptions } from './opening.ts';
 import type { ReplacementsTable } from './tables.ts';
 
@@ -114,31 +114,24 @@ export const findOpenReplacement = (
     .where('closed_at', 'is', null)
     .executeTakeFirst();
 
-export interface ReplacementQuery extends PageQuery {
-  readonly state?: ReplacementState | undefined;
-  /** The old or the new eSIM. */
-  readonly esimId?: string | undefined;
-  /** Includes `from`, excludes `to`. */
-  readonly from?: Date | undefined;
-  readonly to?: Date | undefined;
-}
+/** `esimId`: the old or the new one. */
+export type ReplacementQuery = RequestedQuery<ReplacementState>;
 
 /** Newest first. */
-export function listReplacements(
+export const listReplacements = (
   db: WorldDb,
   accountId: string,
-  { state, esimId, from, to, ...page }: ReplacementQuery,
-): Promise<Page<ReplacementRow>> {
-  let matching = db.selectFrom('replacements').selectAll().where('account_id', '=', accountId);
-  if (state !== undefined) matching = matching.where('state', '=', state);
-  if (esimId !== undefined)
-    matching = matching.where((row) =>
-      row.or([row('esim_id', '=', esimId), row('new_esim_id', '=', esimId)]),
-    );
-  if (from !== undefined) matching = matching.where('created_at', '>=', from);
-  if (to !== undefined) matching = matching.where('created_at', '<', to);
-  return readPage(matching.orderBy('created_at', 'desc').orderBy('id', 'desc'), page);
-}
+  query: ReplacementQuery,
+): Promise<Page<ReplacementRow>> =>
+  readPage(
+    db
+      .selectFrom('replacements')
+      .selectAll()
+      .where(requested(accountId, query, ['esim_id', 'new_esim_id']))
+      .orderBy('created_at', 'desc')
+      .orderBy('id', 'desc'),
+    query,
+  );
 
 /** Of a purchase: those in whose place its eSIM is, and in its place. */
 export async function findReplacementLinks(db: WorldDb, transactionId: string) {

@@ -3,7 +3,7 @@
  * the transaction that records it. Rows are locked in the order of src/payments/store/lock-order.ts.
  */
 import { sql, type Selectable } from 'kysely';
-import type { Page, PageQuery } from '../../domain/page.ts';
+import type { Page } from '../../domain/page.ts';
 import type { ReturnRefusal, ReturnState } from '../../domain/states.ts';
 import { cancelEsim } from '../../esims/store/esims.ts';
 import { lockPayments, lockPurchase } from '../../payments/store/lock-order.ts';
@@ -13,7 +13,7 @@ import { inTransaction } from '../../platform/database/transactions.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { enqueueWebhook, subscribers, type PendingMessages } from '../../webhooks/store/messages.ts';
 import { policyFor, type ReturnPolicy } from '../returns/rules.ts';
-import { addEvent, unflag } from './followed-rows.ts';
+import { addEvent, requested, unflag, type RequestedQuery } from './followed-rows.ts';
 import { giveBack } from './return-money.ts';
 import { SEND_WITHIN_MS } from './supplier-orders.ts';
 import type { ReturnsTable } from './tables.ts';
@@ -75,27 +75,19 @@ export const findReturn = (db: WorldDb, id: string): Promise<ReturnRow | undefin
 export const findReturnsOf = (db: WorldDb, batchId: string): Promise<ReturnRow[]> =>
   db.selectFrom('returns').selectAll().where('batch_id', '=', batchId).execute();
 
-export interface ReturnQuery extends PageQuery {
-  readonly state?: ReturnState | undefined;
-  readonly esimId?: string | undefined;
-  /** Includes `from`, excludes `to`. */
-  readonly from?: Date | undefined;
-  readonly to?: Date | undefined;
-}
+export type ReturnQuery = RequestedQuery<ReturnState>;
 
 /** Newest first. */
-export function listReturns(
-  db: WorldDb,
-  accountId: string,
-  { state, esimId, from, to, ...page }: ReturnQuery,
-): Promise<Page<ReturnRow>> {
-  let matching = db.selectFrom('returns').selectAll().where('account_id', '=', accountId);
-  if (state !== undefined) matching = matching.where('state', '=', state);
-  if (esimId !== undefined) matching = matching.where('esim_id', '=', esimId);
-  if (from !== undefined) matching = matching.where('created_at', '>=', from);
-  if (to !== undefined) matching = matching.where('created_at', '<', to);
-  return readPage(matching.orderBy('created_at', 'desc').orderBy('id', 'desc'), page);
-}
+export const listReturns = (db: WorldDb, accountId: string, query: ReturnQuery): Promise<Page<ReturnRow>> =>
+  readPage(
+    db
+      .selectFrom('returns')
+      .selectAll()
+      .where(requested(accountId, query, ['esim_id']))
+      .orderBy('created_at', 'desc')
+      .orderBy('id', 'desc'),
+    query,
+  );
 
 /** Of a purchase: the return that a person decides. Null: none. */
 export async function findReturnInReview(db: WorldDb, transactionId: string) {
