@@ -83,7 +83,7 @@ function TermsDialog({ of, onClose }: Dialog & { readonly of: AccountOverview })
     },
   });
   const { ownReturns, ownReplacements } = form.values;
-  // Who changes the one does not undo what somebody else has changed of the other meanwhile.
+  // Two people may change one each: a change of one must not undo that of the other.
   const isChanged = (...names: string[]): boolean => names.some((name) => form.isDirty(name));
   const sending = useSending(
     form,

@@ -176,7 +176,7 @@ function composeApiWorld(
   };
 }
 
-/** Batches whose start has come, and top-ups whose mandates are due. A fault of one stops not the other. */
+/** Batches whose start has come, and due mandates. A fault in one of them does not keep the other waiting. */
 async function beginDue(deps: WorldDeps, { purchases, environment }: WorldUseCases): Promise<void> {
   const begun = await Promise.allSettled([
     startDueBatches(deps, environment),
