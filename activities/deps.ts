@@ -7,7 +7,6 @@ import type { InstallData } from '../src/esims/install-data.ts';
 import type { EsimSupplier } from '../src/esims/port.ts';
 import type { MailStops } from '../src/accounts/mail-stops.ts';
 import type { Mailer } from '../src/accounts/port.ts';
-import type { WebhookEngine, WebhookSweeper } from '../src/webhooks/engine.ts';
 import type { JobEngine } from '../src/jobs/engine.ts';
 import type { PurchaseEngine, ReturnEngine } from '../src/purchases/engine.ts';
 import type { PurchaseTimings } from '../src/purchases/purchase.ts';
@@ -15,11 +14,10 @@ import type { Pacer } from '../src/platform/rate-limiter.ts';
 import type { PaymentGateway } from '../src/payments/port.ts';
 import type { RateSource } from '../src/catalogue/port.ts';
 import type { PriceLimits } from '../src/catalogue/pricing.ts';
-import type { SecretBox } from '../src/platform/secret-box.ts';
 import type { TermsSigner } from '../src/platform/frozen-terms.ts';
-import type { WebhookSender } from '../src/platform/outbound/webhook-sender.ts';
 import type { WorldDb } from '../src/platform/database/tables.ts';
-import type { EndpointLimits } from './webhooks/endpoint-limiter.ts';
+import type { AttemptDeps } from '../src/webhooks/attempts.ts';
+import type { EndpointLimiter } from '../src/webhooks/endpoint-limiter.ts';
 import type { ConditionLimits } from '../src/operations/alerts/conditions.ts';
 import type { AlertSending } from '../src/operations/alerts/send.ts';
 import type { RowRepairDeps } from '../src/operations/batch-repairs.ts';
@@ -64,9 +62,7 @@ export interface ActivityDeps {
     readonly signal: AbortSignal;
   }) => Promise<ReconcileSummary | null>;
   readonly rateSources: readonly RateSource[];
-  /** Starts the deliveries of messages that a job wrote. */
-  readonly webhookEngine: Pick<WebhookEngine, 'deliver'>;
-  readonly webhooks: WebhookActivityDeps;
+  readonly webhooks: AttemptDeps & { readonly limiter: EndpointLimiter };
   readonly notices: {
     readonly environment: Environment;
     /** undefined: mail is not configured, so notices wait. */
@@ -95,17 +91,4 @@ export interface ActivityDeps {
   readonly terms: Pick<TermsSigner, 'verify'>;
   readonly clock: Clock;
   readonly events: Events;
-}
-
-export interface WebhookActivityDeps {
-  readonly sender: WebhookSender;
-  readonly secretBox: SecretBox;
-  readonly sweeper: WebhookSweeper;
-  readonly limits: EndpointLimits;
-  /** The wait before each attempt, counted from the one before. */
-  readonly waitsMs: readonly number[];
-  /** An endpoint that has only failed for this long is disabled. */
-  readonly failingLimitMs: number;
-  /** At least 0, below 1. */
-  readonly random: () => number;
 }

@@ -18,7 +18,7 @@ import { performAction } from './operations/perform-action.ts';
 import { createNoticeActivities, createWebhookMaintenance } from './webhooks/maintenance.ts';
 import { createOpsActivities, createReconcileActivities } from './ops.ts';
 import { createOrderActivities } from './purchases/orders.ts';
-import { createWebhookActivities } from './webhooks/webhooks.ts';
+import { createWebhookActivities } from './webhooks/attempt-delivery.ts';
 import { collectPayment } from './payments/collect.ts';
 import { checkPayment } from './payments/payments.ts';
 import { followMoney } from './payments/refunds.ts';
@@ -33,7 +33,6 @@ interface Activities {
 
 export function createActivities(deps: ActivityDeps): Activities {
   const translated = <T extends object>(activities: T): T => withFailures(activities, deps.events.rowRefused);
-  const { attemptInline, ...overTheQueue } = translated(createWebhookActivities(deps));
   return {
     orders: translated(createOrderActivities(deps)),
     supplier: withHeartbeat(
@@ -45,8 +44,7 @@ export function createActivities(deps: ActivityDeps): Activities {
       }),
     ),
     gateway: withHeartbeat(translated(createGatewayActivities(deps))),
-    // Local activities send no heartbeats.
-    webhooks: { attemptInline, ...withHeartbeat(overTheQueue) },
+    webhooks: withHeartbeat(translated(createWebhookActivities(deps))),
     ops: {
       ...translated(createOpsActivities({ ...deps, supplier: deps.backgroundSupplier })),
       ...withHeartbeat(

@@ -19,7 +19,6 @@ import { continueAsNewIfSuggested, isContinued } from './runs.ts';
 import * as contract from './contract.ts';
 import {
   type Carried,
-  type NewMessages,
   type PaymentCheckState,
   type StepEnd,
   type StepResult,
@@ -28,7 +27,6 @@ import {
 } from './contract.ts';
 import { NEEDS_ATTENTION, REASON, show } from './search-attributes.ts';
 import { followMoney, checkPayment, findVendors, nextAction, performAction } from './steps.ts';
-import { createOutbox, startDeliveries } from './webhooks/deliver-webhook.ts';
 
 interface Follow {
   /** Before each pause: the caller can be answered. */
@@ -55,15 +53,9 @@ const LONGEST_PAUSE_MS = 24 * 3_600_000;
 /** Listens at once: call it before the first step. */
 export function carry(carried: Carried) {
   const { transactionId, isThroughGateway, timings, fingerprint } = carried;
-  const outbox = createOutbox(transactionId);
   const vendors = createVendors(transactionId);
   const requests = listenForRequests(carried, vendors);
   const buyer = answerCallers(fingerprint);
-
-  const answer = async (first: Parameters<typeof buyer.answer>[0]): Promise<void> => {
-    await buyer.answer(first);
-    await outbox.send();
-  };
 
   /** Asks until the step is done or has failed. Undefined from `ask`: its answer was lost. */
   const follow = async <Done>(
@@ -75,11 +67,9 @@ export function carry(carried: Carried) {
       const answered = await ask();
       const step = answered && isUsable(answered) ? answered : undefined;
       lostSinceMs = step ? undefined : (lostSinceMs ?? Date.now());
-      if (step) outbox.add(step.messages);
       if (step && step.state !== 'waiting') return step;
       const waiting = step ?? waitAfterLoss(Date.now() - (lostSinceMs ?? 0), lost);
       await onWaiting?.();
-      await outbox.send();
       showWaiting(waiting);
       await pause(requests, waiting, endsWith);
     }
@@ -93,7 +83,6 @@ export function carry(carried: Carried) {
     for (;;) {
       const before = requests.count();
       if (isDue) await follow(askForMoney, { endsWith: () => true });
-      await outbox.send();
       while (requests.isPending()) {
         await beginAnewIfSuggested();
         await requests.serve();
@@ -110,12 +99,11 @@ export function carry(carried: Carried) {
   };
 
   return {
-    outbox: outbox as { add(messages: NewMessages | undefined): void },
     vendors,
     requests,
     isAnswered: buyer.isAnswered,
-    answer,
-    refuse: (refusal: Refusal) => answer({ status: 'REFUSED', refusal }),
+    answer: buyer.answer,
+    refuse: (refusal: Refusal) => buyer.answer({ status: 'REFUSED', refusal }),
     follow,
     close,
   };
@@ -319,7 +307,6 @@ async function performOpenActions(
     const step = action.actionId === last ? undefined : await performAction(await vendors.find(), action);
     vendors.forget();
     if (!step) return { performed, isLost: true };
-    await startDeliveries(step.messages, transactionId);
     last = action.actionId;
     performed += 1;
   }

@@ -40,31 +40,16 @@ export const supplierQueue = (name: string): string => `supplier-${name}`;
 export const gatewayQueue = (name: string): string => `gateway-${name}`;
 /** Webhook deliveries and their attempts: endpoints may be slow, dead or hostile. */
 export const WEBHOOKS_QUEUE = 'webhooks';
-/** Concurrent webhook attempts inside workflow tasks, per worker. A worker has twice as many task slots. */
-export const MAX_INLINE_ATTEMPTS = 50;
-
-/** Webhook messages that a step wrote. Omitted when there are none, to keep histories small. */
-export interface NewMessages {
-  readonly accountId: string;
-  readonly ids: readonly string[];
-}
 
 export interface DeliverWebhookInput {
   readonly messageId: string;
 }
 
 /** The result of one attempt. */
-export type DeliveryStep = (
+export type DeliveryStep =
   | { readonly state: 'closed'; readonly status: string }
   /** Attempt again after `waitMs`; `why` is for people. */
-  | { readonly state: 'waiting'; readonly waitMs: number; readonly why: string }
-) & { readonly messages?: NewMessages };
-
-/**
- * `use-queue`: nothing was sent, since this endpoint is too slow for a workflow task. `lease` goes with the
- * message.
- */
-export type InlineDeliveryStep = DeliveryStep | { readonly state: 'use-queue'; readonly lease?: string };
+  | { readonly state: 'waiting'; readonly waitMs: number; readonly why: string };
 
 /** Headers that propagate log ids and the trace. */
 export const CONTEXT_HEADER = 'simway-about';
@@ -98,7 +83,6 @@ export interface Waiting {
   /** For people, after the word "Waiting": "for the refund to be sent". */
   readonly why: string;
   readonly attention?: AttentionReason;
-  readonly messages?: NewMessages;
   /** The gateway's reference, once the payment is open. */
   readonly reference?: string;
 }
@@ -109,9 +93,8 @@ export interface Waiting {
  */
 export type StepResult<Done = unknown> = StepEnd<Done> | Waiting;
 
-export type StepEnd<Done = unknown> = { readonly messages?: NewMessages } & (
-  ({ readonly state: 'done' } & Done) | ({ readonly state: 'failed' } & Refusal & Partial<Done>)
-);
+export type StepEnd<Done = unknown> =
+  ({ readonly state: 'done' } & Done) | ({ readonly state: 'failed' } & Refusal & Partial<Done>);
 
 /** Whether refunds may be under way, or a dispute may need a person, although the step is done. */
 interface Money {
@@ -171,7 +154,6 @@ export type PaymentCheckState = (
   readonly isKnown: boolean;
   /** Not known, since our own rate limit kept us from asking. */
   readonly isHeldBack?: boolean;
-  readonly messages?: NewMessages;
 };
 
 /** An operator action that is on record, and where its step runs. */
@@ -180,9 +162,9 @@ export interface OpenAction {
   readonly runsOn: ActionQueue;
 }
 
-/** What a performed action wrote. Its outcome is in its row. */
+/** It was performed. Its outcome is in its row. */
 export interface PerformedAction {
-  readonly messages?: NewMessages;
+  readonly actionId: string;
 }
 
 /** The requester of the daily reconciliation. */
@@ -207,14 +189,11 @@ export interface OrderActivities {
    * Refuses what our API has not signed, unless the purchase is written already. Answers where its row
    * stands.
    */
-  readonly openPurchase: (
-    input: PurchaseInput,
-    startedAt: string,
-  ) => Promise<Opened & { readonly messages?: NewMessages }>;
+  readonly openPurchase: (input: PurchaseInput, startedAt: string) => Promise<Opened>;
   /** One inline delivery attempt: inside the purchase's first workflow task. */
   readonly tryDelivering: (request: Omit<DeliverRequest, 'budgetMs'>) => Promise<DeliveryResult>;
   /** Enqueues the PROCESSING webhook of a wallet purchase. */
-  readonly enqueueProcessingWebhook: (transactionId: string) => Promise<NewMessages | undefined>;
+  readonly enqueueProcessingWebhook: (transactionId: string) => Promise<void>;
   /** As `openPurchase`. */
   readonly openFunding: (input: FundingInput, startedAt: string) => Promise<OpenedFunding>;
   /** On whose queues its steps run. An action may have replaced the package. */
@@ -236,10 +215,8 @@ export interface GatewayActivities {
 }
 
 export interface WebhookActivities {
-  /** One attempt, if the message is due or leased by the caller, and its endpoint has capacity. */
-  readonly attemptDelivery: (messageId: string, lease?: string) => Promise<DeliveryStep>;
-  /** The same inside a workflow task, unless the endpoint is known to be slow. */
-  readonly attemptInline: (messageId: string) => Promise<InlineDeliveryStep>;
+  /** One attempt, if the message is due and its endpoint has capacity. */
+  readonly attemptDelivery: (messageId: string) => Promise<DeliveryStep>;
 }
 
 export interface SupplierActivities {
@@ -268,7 +245,6 @@ export interface ReplacementInput {
 export interface FollowStep {
   readonly line: string;
   readonly waitMs: number | null;
-  readonly messages?: NewMessages;
 }
 
 /** Everything else is in its rows. */
@@ -302,7 +278,7 @@ export interface OpsActivities {
     request: ReconcileInput & { readonly runKey: string },
   ) => Promise<ReconcileSummary | null>;
   /** Starts deliveries of due messages that have none. */
-  readonly handOverDue: () => Promise<string>;
+  readonly takeBackOverdue: () => Promise<string>;
   /** Disables endpoints that have failed for too long. */
   readonly disableFailing: () => Promise<string>;
   /** E-mails pending notices to account owners. */

@@ -1,7 +1,7 @@
 import { proxyActivities, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
 import type { ReconcileSummary } from '../src/reconciliation/payment-rules.ts';
 import type { OpsActivities, ReconcileInput } from './contract.ts';
-import { disableFailing, handOverDue, sendNotices } from './webhooks/deliver-webhook.ts';
+import { disableFailing, sendNotices, takeBackOverdue } from './webhooks/deliver-webhook.ts';
 
 const ops = proxyActivities<OpsActivities>({
   startToCloseTimeout: '2m',
@@ -16,11 +16,11 @@ export const tidyWebhooks = (): Promise<string> => ops.tidyWebhooks();
 export const applyInbox = (): Promise<string> => ops.applyInbox();
 
 /**
- * Starts deliveries that a crash or an outage left behind, disables failing endpoints, and e-mails their
- * owners.
+ * Takes back messages whose workflows a crash or an outage has lost, disables failing endpoints, and e-mails
+ * their owners.
  */
 export async function sweepWebhooks(): Promise<string> {
-  return [await handOverDue(), await disableFailing(), await sendNotices()].join('; ');
+  return [await takeBackOverdue(), await disableFailing(), await sendNotices()].join('; ');
 }
 
 /**

@@ -28,7 +28,6 @@ import {
   type FollowMoneyRequest,
   type FollowStep,
   type GatewayActivities,
-  type NewMessages,
   type OpenAction,
   type OpsActivities,
   type OrderActivities,
@@ -40,7 +39,6 @@ import {
   type SupplierActivities,
 } from './contract.ts';
 import { NEEDS_ATTENTION, REASON, show } from './search-attributes.ts';
-import { startDeliveries } from './webhooks/deliver-webhook.ts';
 
 /**
  * One attempt may outlast Postgres's statement timeout (2 s). All attempts together stay under 80 % of the
@@ -116,7 +114,7 @@ export const openFunding = databaseStep('openFunding', 'Open: the wallet is to b
 const enqueueProcessing = databaseStep('enqueueProcessingWebhook', 'Enqueue the PROCESSING webhook');
 
 /** A message that our database refuses is on record there; the purchase goes on without it. */
-export const enqueueProcessingWebhook = (transactionId: string): Promise<NewMessages | undefined> =>
+export const enqueueProcessingWebhook = (transactionId: string): Promise<void> =>
   orLost(enqueueProcessing(transactionId));
 
 export const nextAction = databaseStep('nextAction', 'Operator: the next open action');
@@ -268,9 +266,7 @@ export async function checkPayment(
   purpose: PaymentPurpose,
 ): Promise<PaymentCheckState | undefined> {
   const gateway = gatewaySteps(vendors, 'Check the payment at the gateway');
-  const checked = await orLost(gateway?.checkPayment(transactionId, purpose));
-  await startDeliveries(checked?.messages, transactionId);
-  return checked;
+  return orLost(gateway?.checkPayment(transactionId, purpose));
 }
 
 /** Sends refunds, or checks them and disputes. Done where there is no payment. */

@@ -2,13 +2,10 @@ import { checkEsim } from '../../src/esims/refresh.ts';
 import { leaseForCheck, leaseForUsage } from '../../src/esims/store/due.ts';
 import { keepUsage, notifyOfExpiry } from '../../src/esims/store/esims.ts';
 import { applySupplierEvents } from '../../src/esims/supplier-events.ts';
-import { newPendingMessages } from '../../src/webhooks/store/messages.ts';
+
 import type { ActivityDeps } from '../deps.ts';
 
-type Deps = Pick<
-  ActivityDeps,
-  'db' | 'supplier' | 'clock' | 'events' | 'installData' | 'webhookEngine' | 'engine'
->;
+type Deps = Pick<ActivityDeps, 'db' | 'supplier' | 'clock' | 'events' | 'installData' | 'engine'>;
 
 /** The supplier's limit for one call. */
 const USAGE_BATCH = 10;
@@ -45,10 +42,8 @@ async function refreshUsage(deps: Deps): Promise<number> {
   const now = deps.clock.now();
   const esimTranNos = await leaseForUsage(deps.db, { supplier: deps.supplier.name, now, limit: USAGE_BATCH });
   if (esimTranNos.length === 0) return 0;
-  const pending = newPendingMessages();
   const usages = await deps.supplier.usage(esimTranNos);
-  await keepUsage(deps.db, deps.supplier.name, usages, now, pending);
-  await deliver(deps, pending.ids);
+  await keepUsage(deps.db, deps.supplier.name, usages, now);
   return esimTranNos.length;
 }
 
@@ -69,18 +64,12 @@ const MAX_BATCHES = 50;
 const BATCH = 100;
 
 /** Notifies of eSIMs that expire in three days or in one. */
-export async function notifyExpiring(deps: Pick<Deps, 'db' | 'clock' | 'webhookEngine'>): Promise<number> {
+export async function notifyExpiring(deps: Pick<Deps, 'db' | 'clock'>): Promise<number> {
   let notified = 0;
   for (let batch = 0; batch < MAX_BATCHES; batch += 1) {
-    const pending = newPendingMessages();
-    const count = await notifyOfExpiry(deps.db, deps.clock.now(), pending, BATCH);
-    await deliver(deps, pending.ids);
+    const count = await notifyOfExpiry(deps.db, deps.clock.now(), BATCH);
     notified += count;
     if (count < BATCH) break;
   }
   return notified;
-}
-
-async function deliver({ webhookEngine }: Pick<Deps, 'webhookEngine'>, ids: readonly string[]) {
-  if (ids.length > 0) await webhookEngine.deliver(ids);
 }

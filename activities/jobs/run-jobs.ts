@@ -20,7 +20,7 @@ import {
   IS_UNBEGUN,
   settleBatchRows,
 } from '../../src/purchases/store/batches.ts';
-import { newPendingMessages } from '../../src/webhooks/store/messages.ts';
+
 import { emailWaitMs, installEmailText } from '../../src/purchases/batches/emails.ts';
 import type { Mailer, MailOutcome } from '../../src/accounts/port.ts';
 import {
@@ -119,8 +119,7 @@ const TURN_WITHIN_MS = 1_000;
 
 /** Batches of orders: each row is bought as any purchase is, by what the API has signed for it. */
 function orderWork(deps: ActivityDeps, { id, email_count: emails }: Job): JobWork {
-  const { db, batchPacer, webhooks } = deps;
-  const pending = newPendingMessages();
+  const { db, batchPacer } = deps;
   // What an empty wallet refuses never reaches the supplier, so it needs no turn.
   let isWalletEmpty = false;
   return {
@@ -135,11 +134,8 @@ function orderWork(deps: ActivityDeps, { id, email_count: emails }: Job): JobWor
     settleRows: (trx, now) => settleBatchRows(trx, id, now),
     waitMs: ({ created_at, start_at, all_begun_at }, now) =>
       nextBatchCheckMs(now.getTime() - (start_at ?? created_at).getTime(), all_begun_at === null),
-    onCompleted: (trx, job, now) => enqueueCompleted(trx, job, now, pending),
-    afterCheck: async (now) => {
-      if (pending.ids.length > 0) await webhooks.sweeper.handOver(pending.ids);
-      return emails > 0 && hasDueEmails(db, id, now);
-    },
+    onCompleted: (trx, job, now) => enqueueCompleted(trx, job, now),
+    afterCheck: async (now) => emails > 0 && hasDueEmails(db, id, now),
   };
 }
 

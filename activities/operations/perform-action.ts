@@ -21,7 +21,7 @@ import { findDisputeReason } from '../../src/payments/store/payments.ts';
 import { refusedRowOf } from '../../src/platform/database/errors.ts';
 import { findPurchase, type PurchaseRow } from '../../src/purchases/store/reads.ts';
 import { findOpenReplacement } from '../../src/purchases/store/replacements.ts';
-import { messagesOf, newPendingMessages } from '../../src/webhooks/store/messages.ts';
+
 import type { PaymentCheckState, PerformedAction } from '../../workflows/contract.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { checkPayment } from '../payments/payments.ts';
@@ -37,11 +37,10 @@ export async function performAction(deps: ActivityDeps, actionId: string): Promi
     // Our workflows begin an action before they perform it.
     if (!(await findOutcome(db, actionId)))
       events.unverifiedRequest({ what: 'action', detail: `${actionId} was not begun` });
-    return {};
+    return { actionId };
   }
-  const pending = newPendingMessages();
-  const close = (ended: Ended) => closeAction(db, actionId, ended, pending);
-  const carryOut = () => carryOutAction(db, actionId, clock.now(), pending);
+  const close = (ended: Ended) => closeAction(db, actionId, ended);
+  const carryOut = () => carryOutAction(db, actionId, clock.now());
   /** What our ledger and our tables refuse stays refused, however often it is tried. */
   const closeIfRefused = (error: unknown): Promise<ActionOutcomeOnRecord> => {
     const refused = error instanceof HoldConflict ? error.message : refusedRowOf(error);
@@ -53,12 +52,12 @@ export async function performAction(deps: ActivityDeps, actionId: string): Promi
   const outcome = decided ? await close(decided) : await carryOut().catch(closeIfRefused);
   if (row.action === 'grant-replacement') await beginGranted(deps, row);
   events.operatorActionEnded({
-    actionId: actionId,
+    actionId,
     transactionId: row.transaction_id,
     action: row.action,
     ...fieldsOf(outcome),
   });
-  return messagesOf(pending);
+  return { actionId };
 }
 
 /** Its step is due at once, and no workflow may be there for it. What is not begun here, the sweep begins. */

@@ -20,7 +20,7 @@ import {
   type PaymentRow,
 } from '../../src/payments/store/payments.ts';
 import { closeUnpaid } from '../../src/purchases/store/purchases.ts';
-import { messagesOf, newPendingMessages, type PendingMessages } from '../../src/webhooks/store/messages.ts';
+
 import type { CollectRequest, CollectResult } from '../../workflows/contract.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { checkAttempts } from './payments.ts';
@@ -37,14 +37,11 @@ const MAX_BUDGET_MS = 60_000;
 interface Collecting {
   readonly deps: ActivityDeps;
   readonly request: CollectRequest;
-  readonly pending: PendingMessages;
 }
 
 /** `done`: paid. `failed`: closed, with the reason. `waiting`: as long as nothing else wakes it. */
 export async function collectPayment(deps: ActivityDeps, request: CollectRequest): Promise<CollectResult> {
-  const pending = newPendingMessages();
-  const step = await collect({ deps, request, pending });
-  return { ...step, ...messagesOf(pending) };
+  return collect({ deps, request });
 }
 
 async function collect(collecting: Collecting): Promise<CollectResult> {
@@ -93,9 +90,9 @@ const waitingForMoney = (payment: PaymentRow, leftMs: number): CollectResult =>
 
 /** Asks the gateway first. Only its answer, booked, ends the wait. */
 async function check(collecting: Collecting, before: Collection): Promise<CollectResult> {
-  const { deps, request, pending } = collecting;
+  const { deps, request } = collecting;
   const { transactionId, timings } = request;
-  const checked = await checkAttempts(deps, transactionId, pending);
+  const checked = await checkAttempts(deps, transactionId);
   const found = (await findCollection(deps.db, transactionId)) ?? before;
   const ended = endOf(found);
   if (ended) return ended;
@@ -125,14 +122,14 @@ async function check(collecting: Collecting, before: Collection): Promise<Collec
 
 /** Closes the order as unpaid, unless money came first. */
 async function close(
-  { deps, request, pending }: Collecting,
+  { deps, request }: Collecting,
   reason: FailureReason,
   detail: string,
 ): Promise<CollectResult> {
   const { transactionId, purpose } = request;
   const closed =
     purpose === 'purchase'
-      ? await closeUnpaid(deps.db, transactionId, reason, pending)
+      ? await closeUnpaid(deps.db, transactionId, reason)
       : await closeFundingUnpaid(deps.db, transactionId, reason);
   if (closed === 'paid') return { state: 'done', isMoneyOpen: true };
   deps.events.purchaseFailed({ transactionId, reason, detail });

@@ -15,7 +15,7 @@ import {
 import { asksForDisputes, saveDisputes } from '../../src/payments/store/disputes.ts';
 import { isOurKey } from '../../src/payments/store/refunds.ts';
 import { findPurchase } from '../../src/purchases/store/reads.ts';
-import { messagesOf, newPendingMessages, type PendingMessages } from '../../src/webhooks/store/messages.ts';
+
 import type { PaymentCheckState } from '../../workflows/contract.ts';
 import type { PaymentPurpose } from '../../src/domain/states.ts';
 import type { ActivityDeps } from '../deps.ts';
@@ -28,18 +28,13 @@ export async function checkPayment(
   transactionId: string,
   purpose: PaymentPurpose,
 ): Promise<PaymentCheckState> {
-  const pending = newPendingMessages();
-  const { isKnown, isHeldBack } = await checkAttempts(deps, transactionId, pending);
+  const { isKnown, isHeldBack } = await checkAttempts(deps, transactionId);
   const order =
     purpose === 'funding'
       ? await findFunding(deps.db, transactionId)
       : (await findPurchase(deps.db, transactionId))?.purchase;
   if (!order) throw new Error(`no ${purpose} ${transactionId}`);
-  const found = {
-    isKnown,
-    ...(isHeldBack ? { isHeldBack } : {}),
-    ...messagesOf(pending),
-  };
+  const found = { isKnown, ...(isHeldBack ? { isHeldBack } : {}) };
   if (order.status === 'FAILED')
     return { state: 'ended', reason: asFailureReason(order.reason ?? ''), ...found };
   if (order.status !== 'PENDING') return { state: 'paid', ...found };
@@ -57,16 +52,12 @@ interface Checked {
 }
 
 /** Asks the gateway about every attempt that it may hold, and books what it has. */
-export async function checkAttempts(
-  deps: ActivityDeps,
-  transactionId: string,
-  pending: PendingMessages,
-): Promise<Checked> {
+export async function checkAttempts(deps: ActivityDeps, transactionId: string): Promise<Checked> {
   const answers: CheckAnswer[] = [];
   const payments = await beginChecks(deps.db, transactionId);
   for (const payment of payments) {
     const gateway = deps.gateway.forAccount(payment.account_id);
-    answers.push(await checkAttempt({ ...deps, gateway }, payment, pending));
+    answers.push(await checkAttempt({ ...deps, gateway }, payment));
   }
   const isKnown = answers.every((answer) => answer === 'known');
   return {
@@ -82,11 +73,7 @@ export async function checkAttempts(
  */
 type CheckAnswer = 'known' | 'unknown' | 'held-back';
 
-async function checkAttempt(
-  deps: ActivityDeps,
-  payment: PaymentToCheck,
-  pending: PendingMessages,
-): Promise<CheckAnswer> {
+async function checkAttempt(deps: ActivityDeps, payment: PaymentToCheck): Promise<CheckAnswer> {
   const { db, events } = deps;
   const { reference, transaction_id: transactionId, checkNumber } = payment;
   // Another gateway's silence says nothing.
@@ -115,7 +102,7 @@ async function checkAttempt(
     events.gatewayCheckFailed({ reference, detail: seen.unknown });
     return 'unknown';
   }
-  const { what } = await bookSeen(db, reference, seen, checkNumber, pending);
+  const { what } = await bookSeen(db, reference, seen, checkNumber);
   if (what !== undefined) events.paymentBooked({ transactionId, reference, what });
   return (await checkDisputes(deps, payment)) ? 'known' : 'unknown';
 }

@@ -19,7 +19,6 @@ import {
   settleUnsentRefund,
   type RefundToFollow,
 } from '../../src/payments/store/refunds.ts';
-import { messagesOf, newPendingMessages, type PendingMessages } from '../../src/webhooks/store/messages.ts';
 import type { FollowMoneyRequest, StepResult } from '../../workflows/contract.ts';
 import type { AttentionReason } from '../../src/domain/states.ts';
 import type { ActivityDeps } from '../deps.ts';
@@ -27,8 +26,6 @@ import { findSent, sumOf } from './payments.ts';
 
 /** An operator's action ends the wait. A dispute that was settled in another way is noticed within a day. */
 const DISPUTE_CHECK_MS = 24 * 3_600_000;
-
-type RefundStepDeps = ActivityDeps & { readonly pending: PendingMessages };
 
 /** What became of one refund in this step. */
 type Step = 'closed' | 'open' | AttentionReason;
@@ -41,12 +38,11 @@ export async function followMoney(
   deps: ActivityDeps,
   { transactionId, timings }: FollowMoneyRequest,
 ): Promise<StepResult> {
-  const pending = newPendingMessages();
   const refunds = await findRefundsToFollow(deps.db, transactionId);
   const steps: Step[] = [];
   for (const refund of refunds) {
     const gateway = deps.gateway.forAccount(refund.account_id);
-    steps.push(await advance({ ...deps, gateway, pending }, refund));
+    steps.push(await advance({ ...deps, gateway }, refund));
   }
   const attention = steps.findLast((step) => step !== 'closed' && step !== 'open');
   if (attention && (await flagMoney(deps.db, transactionId, attention)))
@@ -55,15 +51,15 @@ export async function followMoney(
     const ageMs = Math.min(...refunds.map((refund) => refund.ageMs));
     const waitMs = refundPauseMs(ageMs, attention !== undefined, timings);
     const why = 'for the refund to be sent';
-    return { state: 'waiting', waitMs, why, ...(attention ? { attention } : {}), ...messagesOf(pending) };
+    return { state: 'waiting', waitMs, why, ...(attention ? { attention } : {}) };
   }
   const dispute = await findDisputeReason(deps.db, transactionId);
-  if (!dispute) return { state: 'done', ...messagesOf(pending) };
+  if (!dispute) return { state: 'done' };
   const why = 'for a person to settle the dispute';
-  return { state: 'waiting', waitMs: DISPUTE_CHECK_MS, why, attention: dispute, ...messagesOf(pending) };
+  return { state: 'waiting', waitMs: DISPUTE_CHECK_MS, why, attention: dispute };
 }
 
-async function advance(deps: RefundStepDeps, refund: RefundToFollow): Promise<Step> {
+async function advance(deps: ActivityDeps, refund: RefundToFollow): Promise<Step> {
   const { reference } = refund;
   // Only the gateway that has the money is asked.
   if (refund.gateway !== deps.gateway.name) return 'open';
@@ -109,12 +105,12 @@ async function findAttempt(
   return null;
 }
 
-async function record(deps: RefundStepDeps, refund: RefundToFollow, found: GatewayRefund): Promise<Step> {
+async function record(deps: ActivityDeps, refund: RefundToFollow, found: GatewayRefund): Promise<Step> {
   const { refundId, gatewayStatus } = found;
   const refundKey = refund.refund_key;
   switch (found.state) {
     case 'done':
-      await closeRefundDone(deps.db, refund, { refundId, gatewayStatus }, deps.pending);
+      await closeRefundDone(deps.db, refund, { refundId, gatewayStatus });
       deps.events.refundEnded({ refundKey, end: 'sent back' });
       return 'closed';
     case 'failed':
@@ -138,17 +134,17 @@ async function record(deps: RefundStepDeps, refund: RefundToFollow, found: Gatew
  * wallet, if `mayCredit` and the gateway still calls it paid, or waits for a person.
  */
 async function settleUnsent(
-  deps: RefundStepDeps,
+  deps: ActivityDeps,
   refund: RefundToFollow,
   gatewayStatus: string,
   mayCredit: boolean,
 ): Promise<Step> {
-  const { db, events, pending } = deps;
+  const { db, events } = deps;
   const gone = await findGone(deps, refund);
   if (gone === 'sent') return 'open';
   if (gone === 'unknown') return mayCredit ? 'open' : stick(deps, refund, gatewayStatus);
   const terms = { goneMinor: gone.goneMinor, mayCredit: mayCredit && gone.isPaid };
-  const settled = await settleUnsentRefund(db, refund, terms, pending);
+  const settled = await settleUnsentRefund(db, refund, terms);
   switch (settled) {
     case 'taken-back':
       events.refundEnded({ refundKey: refund.refund_key, end: 'taken back first' });
@@ -168,7 +164,7 @@ async function settleUnsent(
  * which a part went back, and paid as well: its list of refunds says. `sent`: this refund is in it by now.
  */
 async function findGone(
-  { gateway }: RefundStepDeps,
+  { gateway }: ActivityDeps,
   refund: RefundToFollow,
 ): Promise<{ readonly goneMinor: bigint | 'all'; readonly isPaid: boolean } | 'sent' | 'unknown'> {
   const { reference, currency } = refund;
@@ -187,7 +183,7 @@ async function findGone(
 }
 
 /** A person decides. */
-async function stick({ db }: RefundStepDeps, refund: RefundToFollow, gatewayStatus: string): Promise<Step> {
+async function stick({ db }: ActivityDeps, refund: RefundToFollow, gatewayStatus: string): Promise<Step> {
   const refundId = refund.gateway_refund_id;
   await saveRefundState(db, refund, { status: 'STUCK', refundId, gatewayStatus });
   return 'REFUND_STUCK';

@@ -24,7 +24,7 @@ import {
   type Delivery,
   type SupplierOrder,
 } from '../../src/purchases/store/supplier-orders.ts';
-import { messagesOf, newPendingMessages, type PendingMessages } from '../../src/webhooks/store/messages.ts';
+
 import type { ActivityDeps } from '../deps.ts';
 import {
   again,
@@ -147,8 +147,8 @@ export const attemptAccepted = (
 
 /** It was refused for good while its payment was disputed or reversed. */
 function failByRefusal(deps: ActivityDeps, delivery: Ordered): Promise<Ended | Again> {
-  return giveBack(deps, delivery, async (pending) => {
-    const refusal = await failRefused(deps.db, delivery.transactionId, pending);
+  return giveBack(deps, delivery, async () => {
+    const refusal = await failRefused(deps.db, delivery.transactionId);
     return refusal === 'open' ? again(delivery, 'the supplier has refused it') : refusal;
   });
 }
@@ -157,15 +157,14 @@ function failByRefusal(deps: ActivityDeps, delivery: Ordered): Promise<Ended | A
 async function giveBack(
   deps: ActivityDeps,
   delivery: Ordered,
-  close: (pending: PendingMessages) => Promise<Refusal | Again | Ended>,
+  close: () => Promise<Refusal | Again | Ended>,
 ): Promise<Ended | Again> {
   const { transactionId } = delivery;
-  const pending = newPendingMessages();
   try {
-    const closed = await close(pending);
+    const closed = await close();
     if ('state' in closed) return closed;
     deps.events.purchaseFailed({ transactionId, ...closed });
-    return { state: 'failed', ...closed, ...messagesOf(pending) };
+    return { state: 'failed', ...closed };
   } catch (error) {
     if (isPassing(error)) throw error;
     deps.events.refundFailed({
@@ -310,8 +309,8 @@ async function refuse(
   // For a new eSIM there is no eSIM whose state could be wrong.
   const isOdd = order.kind === 'BASE' && no.reason === 'NOT_ALLOWED_IN_STATE';
   const refusal: Refusal = { reason: REASONS[isOdd ? 'REQUEST_REFUSED' : no.reason], detail: no.detail };
-  const ended = await giveBack(deps, delivery, async (pending) => {
-    const recorded = await refuseOrder(deps.db, order, refusal, { isCancelled, pending });
+  const ended = await giveBack(deps, delivery, async () => {
+    const recorded = await refuseOrder(deps.db, order, refusal, { isCancelled });
     if (recorded === 'failed') return forBuyer(refusal);
     const now = await loadDelivery(deps.db, transactionId);
     return recorded === 'disputed' || now.status !== 'PROCESSING'

@@ -22,7 +22,7 @@ import {
   refuseReplacement,
 } from '../../src/purchases/store/replacements.ts';
 import { SEND_WITHIN_MS } from '../../src/purchases/store/supplier-orders.ts';
-import { messagesOf, newPendingMessages, type PendingMessages } from '../../src/webhooks/store/messages.ts';
+
 import type { FollowStep } from '../../workflows/contract.ts';
 import type { ActivityDeps } from '../deps.ts';
 
@@ -32,29 +32,24 @@ const ENDED: FollowStep = { line: 'This replacement has ended.', waitMs: null };
 
 /** As far as it comes now: what the rows say decides where it goes on. */
 export async function followReplacement(deps: ActivityDeps, replacementId: string): Promise<FollowStep> {
-  const pending = newPendingMessages();
   for (;;) {
     const row = await loadReplacement(deps.db, replacementId);
     if (!row) return ENDED;
-    const step = await stepOf(deps, row, pending);
-    if (step !== 'next') return { ...step, ...messagesOf(pending) };
+    const step = await stepOf(deps, row);
+    if (step !== 'next') return { ...step };
   }
 }
 
 /** `next`: the row has moved on. */
-async function stepOf(
-  deps: ActivityDeps,
-  row: Replacement,
-  pending: PendingMessages,
-): Promise<FollowStep | 'next'> {
+async function stepOf(deps: ActivityDeps, row: Replacement): Promise<FollowStep | 'next'> {
   switch (row.state) {
     case 'PENDING':
     case 'NEEDS_REVIEW':
       return askSupplier(deps, row);
     case 'ORDERING':
-      return order(deps, row, pending);
+      return order(deps, row);
     case 'RETIRING':
-      return retire(deps, row, pending);
+      return retire(deps, row);
     case 'REPLACED':
       return { line: `Replaced by ${row.new_esim_id}.`, waitMs: null };
     case 'REFUSED':
@@ -117,17 +112,13 @@ async function flag({ db, events }: ActivityDeps, row: Replacement): Promise<voi
 }
 
 /** The purchase is on record before its workflow starts, so that a step that runs twice buys once. */
-async function order(
-  deps: ActivityDeps,
-  row: Replacement,
-  pending: PendingMessages,
-): Promise<FollowStep | 'next'> {
+async function order(deps: ActivityDeps, row: Replacement): Promise<FollowStep | 'next'> {
   const { db, clock, purchaseTimings: timings } = deps;
   const { new_transaction_id: transactionId } = row;
   const onNotRecorded = (detail: string) =>
     deps.events.rowRefused({ step: 'openPurchase', transactionId, detail });
   const options = { timings, now: clock.now(), onNotRecorded };
-  const { input, opened } = await openReplacement(db, row, options, pending);
+  const { input, opened } = await openReplacement(db, row, options);
   if (opened.stage === 'failed') {
     await refuseReplacement(db, row, 'PURCHASE_FAILED', opened.refusal.reason);
     return 'next';
@@ -161,18 +152,14 @@ async function runPurchase(
   }
 }
 
-async function retire(
-  deps: ActivityDeps,
-  row: Replacement,
-  pending: PendingMessages,
-): Promise<FollowStep | 'next'> {
+async function retire(deps: ActivityDeps, row: Replacement): Promise<FollowStep | 'next'> {
   const { db, supplier } = deps;
   if (row.supplier !== supplier.name) return lookAtRetiring(deps, row);
   const fence = createFence(SEND_WITHIN_MS);
   if (!(await beginRevoke(db, row.id))) return 'next';
   const revoked = await supplier.revoke(row.esimTranNo, fence);
   if (revoked.outcome !== 'done') return lookAtRetiring(deps, row);
-  await recordReplaced(db, row, pending);
+  await recordReplaced(db, row);
   return 'next';
 }
 

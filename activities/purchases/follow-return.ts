@@ -14,7 +14,7 @@ import {
   refuseReturn,
 } from '../../src/purchases/store/returns.ts';
 import { SEND_WITHIN_MS } from '../../src/purchases/store/supplier-orders.ts';
-import { messagesOf, newPendingMessages } from '../../src/webhooks/store/messages.ts';
+
 import type { FollowStep } from '../../workflows/contract.ts';
 import type { ActivityDeps } from '../deps.ts';
 
@@ -47,14 +47,13 @@ export async function followReturn(deps: ActivityDeps, returnId: string): Promis
 
 /** The money goes back, once. A refund at the gateway is sent by the purchase's own workflow. */
 async function conclude(deps: ActivityDeps, open: OpenReturn): Promise<FollowStep> {
-  const pending = newPendingMessages();
-  const returned = await recordReturned(deps.db, open, pending);
+  const returned = await recordReturned(deps.db, open);
   if (!returned) return ENDED;
   if (returned === 'CONTESTED') return wait(deps, open, 'for the dispute of its payment to end');
   // What a crash leaves is found by the hourly sweep of refunds.
   if (returned.refund_key !== null)
     await deps.engine.checkSoon({ transactionId: open.transaction_id, purpose: 'purchase' });
-  return { line: `Returned: cancelled, and the money is given back.`, waitMs: null, ...messagesOf(pending) };
+  return { line: `Returned: cancelled, and the money is given back.`, waitMs: null };
 }
 
 /** What a bank disputes is not cancelled: both the eSIM and its money could be gone. */

@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { enqueueStatus } from '../../src/purchases/store/purchases.ts';
 import { nextAction } from '../../src/operations/store/actions.ts';
 import { findVendors, findPurchase } from '../../src/purchases/store/reads.ts';
-import { messagesOf, newPendingMessages } from '../../src/webhooks/store/messages.ts';
+
 import type { DeliveryResult, OrderActivities } from '../../workflows/contract.ts';
 import type { Refusal } from '../../src/domain/refusals.ts';
 import { openedAs, type Opened, type OpenedFunding } from '../../src/payments/opened.ts';
@@ -26,11 +26,7 @@ export function createOrderActivities(deps: ActivityDeps): OrderActivities {
   return {
     tryDelivering: createInlineAttempt(deps),
     ...createOpeningActivities(deps),
-    enqueueProcessingWebhook: async (transactionId) => {
-      const pending = newPendingMessages();
-      await enqueueStatus(db, transactionId, 'PROCESSING', pending);
-      return messagesOf(pending).messages;
-    },
+    enqueueProcessingWebhook: (transactionId) => enqueueStatus(db, transactionId, 'PROCESSING'),
     findVendors: (transactionId) => findVendors(db, transactionId),
     nextAction: (transactionId) => nextAction(db, transactionId),
     performAction: (actionId) => performAction(deps, actionId),
@@ -83,12 +79,11 @@ function createOpeningActivities(deps: ActivityDeps): Pick<OrderActivities, 'ope
     openPurchase: async (input, startedAt) => {
       const verdict = terms.verify('purchase', input, clock.now());
       if (verdict === 'not-ours') return findUnsignedPurchase(deps, input);
-      const pending = newPendingMessages();
       const common = optionsOf(deps, { kind: 'purchase', input, startedAt, verdict });
       const options = { ...common, now: clock.now() };
-      const opened = await openPurchase(db, input, options, pending);
+      const opened = await openPurchase(db, input, options);
       countIfUnpaid(deps, input, opened);
-      return { ...opened, ...messagesOf(pending) };
+      return opened;
     },
     openFunding: async (input, startedAt) => {
       const verdict = terms.verify('funding', input, clock.now());

@@ -12,7 +12,7 @@ import {
   type Delivery,
   type SupplierOrder,
 } from '../../src/purchases/store/supplier-orders.ts';
-import { messagesOf, newPendingMessages } from '../../src/webhooks/store/messages.ts';
+
 import type { DeliveryResult, Waiting } from '../../workflows/contract.ts';
 import type { ActivityDeps } from '../deps.ts';
 
@@ -79,11 +79,10 @@ export async function settle(
   iccid: string = knownIccid,
   item: DeliveredItem = ALREADY_SAVED,
 ): Promise<Ended | Again> {
-  const pending = newPendingMessages();
   try {
-    const { isFirst, isMoneyOpen } = await settlePurchase(deps.db, transactionId, item, pending);
+    const { isFirst, isMoneyOpen } = await settlePurchase(deps.db, transactionId, item);
     if (isFirst) deps.events.purchaseDelivered({ transactionId });
-    return { state: 'done', iccid, ...(isMoneyOpen ? { isMoneyOpen } : {}), ...messagesOf(pending) };
+    return { state: 'done', iccid, ...(isMoneyOpen ? { isMoneyOpen } : {}) };
   } catch (error) {
     if (isPassing(error)) throw error;
     return keepUnsettled(deps, transactionId, item, error);

@@ -15,7 +15,7 @@ import {
   postponeNotice,
   type LeasedNotice,
 } from '../../src/webhooks/store/notices.ts';
-import { forgetMessages, listOverdue, markSwept } from '../../src/webhooks/store/deliveries.ts';
+import { forgetMessages, takeBackOverdue as takeBack } from '../../src/webhooks/store/deliveries.ts';
 import {
   disableEndpoint,
   listFailing,
@@ -24,7 +24,7 @@ import {
   reseal,
   warnOfFailing,
 } from '../../src/webhooks/store/endpoints.ts';
-import { newPendingMessages } from '../../src/webhooks/store/messages.ts';
+
 import type { OpsActivities } from '../../workflows/contract.ts';
 import type { MailOutcome } from '../../src/accounts/port.ts';
 import type { ActivityDeps } from '../deps.ts';
@@ -32,8 +32,6 @@ import { resealInstallData } from '../esims/reseal-install-data.ts';
 
 /** Longer than an attempt takes: a running workflow has moved its message on by then. */
 const OVERDUE_MS = 30_000;
-/** Between two hand-overs of a message whose queue no worker serves. */
-const AGAIN_AFTER_MS = 120_000;
 const BATCH = 200;
 /** Within the activity's 45 s, one e-mail still being sent too. The next run continues. */
 const RUNS_FOR_MS = 20_000;
@@ -43,9 +41,9 @@ const KEEP_MESSAGES_MS = 30 * DAY_MS;
 /** Each activity may run twice, or in two processes at once. */
 export function createWebhookMaintenance(
   deps: ActivityDeps,
-): Pick<OpsActivities, 'handOverDue' | 'disableFailing' | 'tidyWebhooks'> {
+): Pick<OpsActivities, 'takeBackOverdue' | 'disableFailing' | 'tidyWebhooks'> {
   return {
-    handOverDue: () => handOverDue(deps),
+    takeBackOverdue: () => takeBackOverdue(deps),
     disableFailing: () => disableFailing(deps),
     tidyWebhooks: async () =>
       [
@@ -58,17 +56,13 @@ export function createWebhookMaintenance(
   };
 }
 
-async function handOverDue({ db, clock, webhooks }: ActivityDeps): Promise<string> {
+async function takeBackOverdue({ db, clock }: ActivityDeps): Promise<string> {
   const endsAtMs = clock.now().getTime() + RUNS_FOR_MS;
-  let handedOver = 0;
+  let taken = 0;
   for (;;) {
-    const ids = await listOverdue(db, { overdueMs: OVERDUE_MS, againAfterMs: AGAIN_AFTER_MS, limit: BATCH });
-    const left = ids.length === 0 ? ids : await webhooks.sweeper.handOver(ids);
-    const taken = ids.filter((id) => !left.includes(id));
-    await markSwept(db, taken);
-    handedOver += taken.length;
-    const isOver = ids.length < BATCH || left.length > 0 || clock.now().getTime() > endsAtMs;
-    if (isOver) return `${handedOver} messages handed over`;
+    const count = await takeBack(db, { overdueMs: OVERDUE_MS, limit: BATCH });
+    taken += count;
+    if (count < BATCH || clock.now().getTime() > endsAtMs) return `${taken} messages taken back`;
   }
 }
 
@@ -76,7 +70,6 @@ async function handOverDue({ db, clock, webhooks }: ActivityDeps): Promise<strin
 async function disableFailing({ db, clock, events, webhooks }: ActivityDeps): Promise<string> {
   const at = clock.now();
   const since = new Date(at.getTime() - webhooks.failingLimitMs);
-  const pending = newPendingMessages();
   let disabled = 0;
   let after = '';
   for (;;) {
@@ -84,7 +77,7 @@ async function disableFailing({ db, clock, events, webhooks }: ActivityDeps): Pr
     for (const endpoint of failing) {
       const failures = { ...endpoint, failingSinceMs: endpoint.failingSince.getTime() };
       if (!shouldDisable(failures, at.getTime(), webhooks.failingLimitMs)) continue;
-      if (!(await disableEndpoint(db, endpoint, { reason: 'FAILING', at }, pending))) continue;
+      if (!(await disableEndpoint(db, endpoint, { reason: 'FAILING', at }))) continue;
       const { id: endpointId, accountId } = endpoint;
       events.webhookEndpointDisabled({ endpointId, accountId, reason: 'FAILING' });
       disabled += 1;
@@ -93,8 +86,6 @@ async function disableFailing({ db, clock, events, webhooks }: ActivityDeps): Pr
     if (failing.length < BATCH || !last) break;
     after = last.id;
   }
-  // The sweep finds what is not handed over now.
-  await webhooks.sweeper.handOver(pending.ids);
   const ago = (ms: number): Date => new Date(at.getTime() - ms);
   const told = { since: ago(WARN_AFTER_MS), toldBefore: ago(WARN_AGAIN_AFTER_MS), at };
   return `${disabled} endpoints disabled, ${await warnOfFailing(db, told)} owners warned`;

@@ -1,8 +1,7 @@
 import type { Clock } from '../domain/clock.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
 import type { Events } from '../platform/telemetry/events.ts';
-import type { WebhookEngine } from '../webhooks/engine.ts';
-import { newPendingMessages } from '../webhooks/store/messages.ts';
+
 import type { InstallData } from './install-data.ts';
 import { isMoving, nextStatus } from './life-rules.ts';
 import type { EsimSupplier } from './port.ts';
@@ -15,7 +14,6 @@ export interface RefreshDeps {
   readonly installData: InstallData;
   readonly events: Events;
   /** Starts the deliveries of what merchants are notified of. */
-  readonly webhookEngine: Pick<WebhookEngine, 'deliver'>;
 }
 
 /** Keeps the supplier's answer about one eSIM; without an answer the row stays as it is. */
@@ -45,9 +43,6 @@ export async function checkEsim(
     deps.events.illegalStatusChange({ esimId: row.id, from, supplierStatus: profile.supplierStatus });
   }
   const install = deps.installData.changes(row, profile);
-  const pending = newPendingMessages();
-  const fresh = await refreshEsim(deps.db, row.id, profile, askedAt, install, pending);
-  // The sweep starts those that are not started now.
-  if (pending.ids.length > 0) await deps.webhookEngine.deliver(pending.ids);
+  const fresh = await refreshEsim(deps.db, row.id, profile, askedAt, install);
   return { row: fresh ?? row, isAnswered: true };
 }

@@ -2,7 +2,7 @@ import { findBudget } from '../accounts/store/budgets.ts';
 import type { Principal } from '../domain/account.ts';
 import type { Money } from '../domain/money.ts';
 import type { WebhookDeps } from '../webhooks/deps.ts';
-import { newPendingMessages } from '../webhooks/store/messages.ts';
+
 import { findWallet } from './store/ledger.ts';
 import * as thresholds from './store/low-balance.ts';
 
@@ -44,13 +44,11 @@ export async function getLowBalance(
 
 /** Returns the new threshold. Where the wallet is already below it, the webhook is sent now. */
 export async function setLowBalance(
-  { db, clock, webhookEngine }: Pick<WebhookDeps, 'db' | 'clock' | 'webhookEngine'>,
+  { db, clock }: Pick<WebhookDeps, 'db' | 'clock'>,
   { account }: Principal,
   thresholdMinor: bigint | null,
 ): Promise<Money | null> {
-  const pending = newPendingMessages();
   const wallet = { accountId: account.id, currency: account.currency };
-  await thresholds.setLowBalance(db, wallet, thresholdMinor, clock.now(), pending);
-  if (pending.ids.length > 0) await webhookEngine.deliver(pending.ids);
+  await thresholds.setLowBalance(db, wallet, thresholdMinor, clock.now());
   return thresholdMinor === null ? null : { amountMinor: thresholdMinor, currency: account.currency };
 }

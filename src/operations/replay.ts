@@ -7,7 +7,6 @@ import { applyGatewayEvent } from '../payments/gateway-events.ts';
 import type { GatewayEventRow } from '../payments/store/gateway-events.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
 import type { PurchaseEngine } from '../purchases/engine.ts';
-import type { WebhookEngine } from '../webhooks/engine.ts';
 import type { OperatorActions, ReplayOptions } from './actions.ts';
 import type { Replayed, ReplayStep } from './batch-repair-rules.ts';
 import {
@@ -26,7 +25,6 @@ export interface ReplayDeps {
   readonly clock: Clock;
   readonly limits: StuckLimits;
   readonly engine: PurchaseEngine;
-  readonly webhookEngine: WebhookEngine;
   readonly actions: OperatorActions;
 }
 
@@ -90,7 +88,7 @@ async function applyEvent(
 }
 
 async function sendMessages(
-  { db, clock, limits, webhookEngine }: ReplayDeps,
+  { db, clock, limits }: ReplayDeps,
   id: string,
   { isDryRun, ...who }: ReplayOptions,
 ): Promise<ReplayStep[]> {
@@ -102,7 +100,6 @@ async function sendMessages(
   const closed = 'the endpoint is disabled; its owner must enable it';
   const sendable = undelivered.filter((message) => message.is_open && !isDryRun);
   for (const message of sendable) await reopenByHand(db, message, who, now);
-  if (sendable.length > 0) await webhookEngine.deliver(sendable.map((message) => message.id));
   return undelivered.map((message) => {
     const step = `send ${message.id}`;
     if (!message.is_open) return { step, outcome: 'refused', detail: closed };

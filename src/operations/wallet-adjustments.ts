@@ -18,8 +18,7 @@ import { enqueueLowBalance, lockWalletFor } from '../ledger/store/low-balance.ts
 import { findFunded } from '../ledger/store/ledger.ts';
 import type { AccountsDb, WorldDb } from '../platform/database/tables.ts';
 import { inTransaction } from '../platform/database/transactions.ts';
-import type { WebhookEngine } from '../webhooks/engine.ts';
-import { newPendingMessages, type PendingMessages } from '../webhooks/store/messages.ts';
+
 import { requireAsker } from './permissions.ts';
 import { APPROVAL_WITHIN_MS } from './rules.ts';
 import {
@@ -39,7 +38,6 @@ export interface AdjustmentDeps {
   readonly accounts: AccountsDb;
   readonly db: WorldDb;
   readonly stuck: { readonly clock: Clock };
-  readonly replayDeps: { readonly webhookEngine: WebhookEngine };
 }
 
 type Asker = Pick<Session, 'person'>;
@@ -107,7 +105,6 @@ export async function confirmAdjustment(
   { person }: Asker,
   { id, reason }: { readonly id: string; readonly reason: string },
 ) {
-  const pending = newPendingMessages();
   await inTransaction(deps.db, async (trx) => {
     const asked = await lockAdjustment(trx, id);
     if (!asked) throw notFound();
@@ -115,9 +112,8 @@ export async function confirmAdjustment(
     await requireAsker(deps.accounts, asked.asked_by, (role) => may(role, 'wallets'));
     if (!(await areTwoPeople(trx, asked.asked_by, person.email, deps.stuck.clock.now())))
       throw new DomainError('FORBIDDEN', 'A second, independent person must confirm it');
-    await book(trx, asked, { by: person.email, reason }, pending);
+    await book(trx, asked, { by: person.email, reason });
   });
-  if (pending.ids.length > 0) await deps.replayDeps.webhookEngine.deliver(pending.ids);
   return presented(deps, await findAdjustment(deps.db, id));
 }
 
@@ -125,7 +121,6 @@ async function book(
   trx: WorldDb,
   asked: AdjustmentRow,
   { by, reason }: { readonly by: string; readonly reason: string },
-  pending: PendingMessages,
 ): Promise<void> {
   const amount = { amountMinor: asked.amount_minor, currency: asked.currency };
   const low = paysIn(asked.kind) ? undefined : await lockWalletFor(trx, asked.account_id, amount);
@@ -134,7 +129,7 @@ async function book(
   if (outcome !== 'BOOKED') throw refused(WHY_NOT[outcome]);
   if (low) {
     const because = { key: asked.id, subject: null, accountId: asked.account_id, currency: asked.currency };
-    await enqueueLowBalance(trx, because, low, pending);
+    await enqueueLowBalance(trx, because, low);
   }
   await writeAuditOf(trx, by, 'wallet.adjust', asked, { proposedBy: asked.asked_by, after: reason });
 }

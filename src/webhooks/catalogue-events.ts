@@ -1,7 +1,7 @@
 import { UNLISTED_REGION_CODE } from '../catalogue/rules.ts';
 import type { PackageChange } from '../catalogue/store/versions.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
-import { enqueueWebhook, newPendingMessages } from './store/messages.ts';
+import { enqueueWebhook } from './store/messages.ts';
 
 /**
  * Of one event in one sync: 100 are 100,000 rows with a thousand endpoints, some seconds of its transaction.
@@ -33,8 +33,7 @@ async function enqueue(
       ? changes.map((change) => ({ key: String(change.id), at: change.at, facts: factsOf(change) }))
       : [{ key: String(last.id), at: last.at, facts: { ...ABOUT_MANY, packages: changes.length } }];
   // Nothing is handed on: the sweep finds them.
-  for (const message of messages)
-    await enqueueWebhook(trx, { event, ...forAll, ...message }, newPendingMessages());
+  for (const message of messages) await enqueueWebhook(trx, { event, ...forAll, ...message });
 }
 
 const factsOf = ({ packageCode, packageName, regionCode, changedFields }: PackageChange) => ({

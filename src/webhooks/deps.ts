@@ -3,14 +3,12 @@ import type { Clock } from '../domain/clock.ts';
 import type { AccountsDb, WorldDb } from '../platform/database/tables.ts';
 import type { UrlGuard } from '../platform/outbound/url-guard.ts';
 import type { SecretBox } from '../platform/secret-box.ts';
-import type { WebhookEngine } from './engine.ts';
 
 export interface WebhookDeps {
   readonly db: WorldDb;
   /** For the audit log, and the mails that it causes. */
   readonly accounts: AccountsDb;
   readonly clock: Clock;
-  readonly webhookEngine: WebhookEngine;
   /** For endpoints' secrets. */
   readonly secretBox: SecretBox;
   readonly urlGuard: UrlGuard;

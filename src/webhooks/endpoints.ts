@@ -18,7 +18,7 @@ interface CreateEndpointCommand {
   readonly idempotency?: IdempotencyContext | undefined;
 }
 
-type EndpointDeps = Omit<WebhookDeps, 'webhookEngine' | 'completeBodies'>;
+type EndpointDeps = Omit<WebhookDeps, 'completeBodies'>;
 
 /** The only result that holds a secret in clear. */
 type EndpointWithSecret = Endpoint & { readonly secret: string };

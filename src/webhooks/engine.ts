@@ -1,10 +1,14 @@
-/** Delivers messages; one workflow per message, with the message's id. */
-export interface WebhookEngine {
-  /** Starts or wakes each delivery. Never rejects: the sweep hands over later what cannot be now. */
-  deliver(messageIds: readonly string[]): Promise<void>;
+/** A message that a workflow is to carry, and how long it waits for its next attempt. */
+export interface HandedOver {
+  readonly messageId: string;
+  readonly accountId: string;
+  /** Of the purchase or funding that it is about. */
+  readonly transactionId: string | null;
+  readonly waitMs: number;
 }
 
-export interface WebhookSweeper {
-  /** Returns the messages that could not be handed over. Never rejects. */
-  handOver(messageIds: readonly string[]): Promise<readonly string[]>;
+/** Carries messages that could not be delivered at once; one workflow each, with the message's id. */
+export interface WebhookEngine {
+  /** Starts or wakes each workflow. Returns the ids of those that were taken. Never rejects. */
+  handOver(messages: readonly HandedOver[]): Promise<readonly string[]>;
 }

@@ -94,7 +94,6 @@ export async function sendSample(
     },
     readEarlier: (resultId) => findMessage(deps, principal, resultId),
   });
-  await deps.webhookEngine.deliver([message.id]);
   return message;
 }
 
@@ -115,7 +114,6 @@ export async function resendMessage(
     },
     readEarlier: (resultId) => findMessage(deps, principal, resultId),
   });
-  await deps.webhookEngine.deliver([messageId]);
   return message;
 }
 
@@ -129,16 +127,13 @@ export async function recoverMessages(
   const now = deps.clock.now();
   const { from, to } = requireRange(command, now);
   await requireEnabled(deps, principal, endpointId);
-  let reopened: readonly string[] = [];
-  const count = await writeOnce(deps, principal, command.idempotency, {
+  return writeOnce(deps, principal, command.idempotency, {
     write: async (trx) => {
-      reopened = await store.reopenFailed(trx, principal.account.id, endpointId, { from, to, now });
-      return { resultId: String(reopened.length), value: reopened.length };
+      const count = await store.reopenFailed(trx, principal.account.id, endpointId, { from, to, now });
+      return { resultId: String(count), value: count };
     },
     readEarlier: (resultId) => Promise.resolve(Number(resultId)),
   });
-  await deps.webhookEngine.deliver(reopened);
-  return count;
 }
 
 async function requireEnabled(deps: WithDb, principal: Principal, endpointId: string): Promise<void> {

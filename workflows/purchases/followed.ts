@@ -5,21 +5,18 @@
 import { setCurrentDetails, sleep } from '@temporalio/workflow';
 import type { FollowStep } from '../contract.ts';
 import { continueAsNewIfSuggested, fromRows } from '../runs.ts';
-import { startDeliveries } from '../webhooks/deliver-webhook.ts';
 
 /** Before a step that gave no answer is asked again: no worker took it, or its answer was lost. */
 const LOST_PAUSE_MS = 5_000;
 
-/** Ends with the last line of its steps. `id`: of its row. Undefined from a step: its answer was lost. */
+/** Ends with the last line of its steps. Undefined from a step: its answer was lost. */
 export const followed = <Input>(
   input: Input,
-  id: string,
   follow: (input: Input) => Promise<FollowStep | undefined>,
 ): Promise<string> =>
   fromRows(input, async () => {
     for (;;) {
       const step = await follow(input);
-      await startDeliveries(step?.messages, id);
       const line = step?.line ?? 'Waiting for a step that gave no answer.';
       setCurrentDetails(line);
       if (step?.waitMs === null) return line;

@@ -31,7 +31,6 @@ export const purchase = (input: PurchaseInput): Promise<PurchaseResult> =>
       fingerprint: input.idempotency?.fingerprint,
     });
     const opened = await steps.openPurchase(input, workflowInfo().startTime.toISOString());
-    carrier.outbox.add(opened.messages);
     carrier.vendors.know(opened.vendors);
     const collected = opened.stage === 'awaiting-payment' ? await collectPrice(input, carrier) : opened;
     const ended: Delivered | Failed = collected.stage === 'paid' ? await deliver(input, carrier) : collected;
@@ -75,7 +74,7 @@ async function deliver(input: PurchaseInput, carrier: Carrier): Promise<Delivere
   const delivery = await carrier.follow(ask, {
     onWaiting: async () => {
       const isNews = !carrier.isAnswered() && input.charge === undefined;
-      if (isNews) carrier.outbox.add(await steps.enqueueProcessingWebhook(transactionId));
+      if (isNews) await steps.enqueueProcessingWebhook(transactionId);
       await carrier.answer({ status: 'PROCESSING' });
     },
     // Other money of a payment changes nothing of a delivery under way.

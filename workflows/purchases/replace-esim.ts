@@ -6,5 +6,4 @@ import { followed } from './followed.ts';
  * The replacement of an eSIM. The new eSIM is a purchase with a workflow of its own. Ends where a person is
  * to decide, and is started again then.
  */
-export const replaceEsim = (input: ReplacementInput): Promise<string> =>
-  followed(input, input.replacementId, followReplacement);
+export const replaceEsim = (input: ReplacementInput): Promise<string> => followed(input, followReplacement);

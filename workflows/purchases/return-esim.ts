@@ -3,5 +3,4 @@ import { followReturn } from '../steps.ts';
 import { followed } from './followed.ts';
 
 /** The return of an unused eSIM. */
-export const returnEsim = (input: ReturnInput): Promise<string> =>
-  followed(input, input.returnId, followReturn);
+export const returnEsim = (input: ReturnInput): Promise<string> => followed(input, followReturn);

@@ -127,8 +127,7 @@ const settling = ({ ownPath }: World) => sql`
   -- delivered, its order is under withdrawal or has ended, or a bank has, or disputes, what paid for it: then
   -- it is the status of its hold, or \`absent\`.
   create function settle_purchase(transaction_id text, item delivered_item, out outcome text,
-    out is_money_open boolean, out esim_id text, out at timestamptz, out account_id text,
-    out message_ids text[])
+    out is_money_open boolean, out esim_id text, out at timestamptz)
   language plpgsql ${ownPath} as $$
     #variable_conflict use_column
     declare
@@ -177,12 +176,11 @@ const settling = ({ ownPath }: World) => sql`
              event (what, detail)
        where event.what = 'delivered' or event.detail is not null;
       perform post_hold(purchase.transaction_id, supplied.supplier, supplied.cost_usd_e4);
-      select written.message_ids into message_ids from write_status(purchase) written;
+      perform write_status(purchase);
       outcome := 'done';
       is_money_open := exists (
         select from refunds where transaction_id = purchase.transaction_id and closed_at is null);
       esim_id := purchase.esim_id;
       at := now();
-      account_id := purchase.account_id;
     end $$;
 `;

@@ -24,10 +24,9 @@ const anyEvent = ({ ownPath }: World) => sql`
     end $$;
 
   -- Writes an event for the feed, unless it was written before, and a message for each of these endpoints.
-  -- message_ids: those to be sent; null for none.
   create function write_event(account_id text, event text, event_key text, subject text, body text,
-    at timestamptz, endpoint_ids text[], out is_new boolean, out message_ids text[])
-  language plpgsql ${ownPath} as $$
+    at timestamptz, endpoint_ids text[])
+  returns void language plpgsql ${ownPath} as $$
     #variable_conflict use_column
     declare
       new_event_id text;
@@ -37,12 +36,10 @@ const anyEvent = ({ ownPath }: World) => sql`
               write_event.event_key, write_event.subject, write_event.body)
       on conflict (event_key) do nothing
       returning id into new_event_id;
-      is_new := found;
-      if not is_new or endpoint_ids is null then
+      if not found or endpoint_ids is null then
         return;
       end if;
-      with enqueued as (
-        insert into webhook_messages (id, event_id, endpoint_id, account_id, event, event_key, subject, body,
+      insert into webhook_messages (id, event_id, endpoint_id, account_id, event, event_key, subject, body,
           status, next_attempt_at, closed_at, created_at)
         select 'msg-' || replace(gen_random_uuid()::text, '-', ''), new_event_id, endpoint.id,
                endpoint.account_id, write_event.event, write_event.event_key, write_event.subject,
@@ -50,10 +47,7 @@ const anyEvent = ({ ownPath }: World) => sql`
                case when endpoint.enabled then now() end, case when endpoint.enabled then null else now() end,
                write_event.at
           from webhook_endpoints endpoint where endpoint.id = any(endpoint_ids)
-        on conflict (endpoint_id, event_key) do nothing
-        returning id, status
-      )
-      select array_agg(id) into message_ids from enqueued where status = 'PENDING';
+      on conflict (endpoint_id, event_key) do nothing;
     end $$;
 `;
 
@@ -78,18 +72,16 @@ const statusEvent = ({ ownPath }: World) => sql`
 
   -- Writes that the purchase now has this status, once per status. The eSIM is named once there is one: a
   -- top-up has one from the beginning.
-  create function write_status(purchase purchases, out is_new boolean, out message_ids text[])
-  language plpgsql ${ownPath} as $$
+  create function write_status(purchase purchases) returns void language plpgsql ${ownPath} as $$
     declare
       esim record;
     begin
       select id, iccid into esim from esims
        where id = purchase.esim_id and (purchase.status = 'SUCCESS' or purchase.package_type = 'TOPUP');
-      select written.is_new, written.message_ids into is_new, message_ids
-        from write_event(purchase.account_id, 'esim.purchased',
+      perform write_event(purchase.account_id, 'esim.purchased',
           'esim.purchased:' || purchase.transaction_id || ':' || purchase.status, purchase.transaction_id,
           status_body(purchase.transaction_id, purchase.status, esim.id, esim.iccid,
             purchase.reference, purchase.metadata, now()), now(),
-          subscribers(purchase.account_id, 'esim.purchased')) written;
+          subscribers(purchase.account_id, 'esim.purchased'));
     end $$;
 `;

@@ -12,9 +12,8 @@ export const purchaseFunctions = (world: World) => sql`
 `;
 
 const paid = ({ ownPath }: World) => sql`
-  -- The money that a purchase waited for is held. account_id is null where it did not wait.
-  create function mark_paid(transaction_id text, out account_id text, out message_ids text[])
-  language plpgsql ${ownPath} as $$
+  -- The money that a purchase waited for is held.
+  create function mark_paid(transaction_id text) returns void language plpgsql ${ownPath} as $$
     #variable_conflict use_column
     declare
       purchase purchases;
@@ -22,15 +21,12 @@ const paid = ({ ownPath }: World) => sql`
       update purchases set status = 'PROCESSING', updated_at = now()
        where transaction_id = mark_paid.transaction_id and status = 'PENDING' returning * into purchase;
       if found then
-        account_id := purchase.account_id;
-        select written.message_ids into message_ids from write_status(purchase) written;
+        perform write_status(purchase);
       end if;
     end $$;
 
-  -- Writes the event of a status that the purchase has now. account_id is null where it has another one.
-  create function write_present_status(transaction_id text, status text, out account_id text,
-    out is_new boolean, out message_ids text[])
-  language plpgsql ${ownPath} as $$
+  -- Writes the event of a status, if the purchase has it now.
+  create function write_present_status(transaction_id text, status text) returns void language plpgsql ${ownPath} as $$
     #variable_conflict use_column
     declare
       purchase purchases;
@@ -38,8 +34,7 @@ const paid = ({ ownPath }: World) => sql`
       select * into purchase from purchases
        where transaction_id = write_present_status.transaction_id and status = write_present_status.status;
       if found then
-        account_id := purchase.account_id;
-        select written.is_new, written.message_ids into is_new, message_ids from write_status(purchase) written;
+        perform write_status(purchase);
       end if;
     end $$;
 `;
@@ -72,17 +67,14 @@ const closing = ({ ownPath }: World) => sql`
     end $$;
 
   -- Closes an unpaid purchase. status: the one that it has then; the update may have waited for a payment.
-  -- account_id is null where it was closed or paid before.
-  create function close_unpaid(transaction_id text, reason text, out status text, out account_id text,
-    out message_ids text[])
+  create function close_unpaid(transaction_id text, reason text, out status text)
   language plpgsql ${ownPath} as $$
     #variable_conflict use_column
     declare
       purchase purchases := close_failed(close_unpaid.transaction_id, reason, reason, '{PENDING}', 'CANCELLED');
     begin
       if purchase.transaction_id is not null then
-        account_id := purchase.account_id;
-        select written.message_ids into message_ids from write_status(purchase) written;
+        perform write_status(purchase);
       end if;
       select p.status into strict status from purchases p
        where p.transaction_id = close_unpaid.transaction_id;
@@ -93,10 +85,9 @@ const failing = ({ ownPath }: World) => sql`
   -- Closes an open purchase and takes its money off hold: to the wallet, or to suspense where a gateway's
   -- payment placed the hold. paid_reference, left_minor: that payment, and how much of it goes back. What a
   -- bank has, or disputes, is not given back a second time: what was taken back is missing in suspense, and
-  -- this settles it; what is disputed stays there until the dispute ends. account_id is null where the
-  -- purchase was closed before. hold_outcome: as of void_hold.
-  create function fail_purchase(transaction_id text, reason text, detail text, out account_id text,
-    out message_ids text[], out hold_outcome text, out paid_reference text, out left_minor bigint)
+  -- this settles it; what is disputed stays there until the dispute ends. hold_outcome: as of void_hold.
+  create function fail_purchase(transaction_id text, reason text, detail text,
+    out hold_outcome text, out paid_reference text, out left_minor bigint)
   language plpgsql ${ownPath} as $$
     #variable_conflict use_column
     declare
@@ -115,11 +106,10 @@ const failing = ({ ownPath }: World) => sql`
       hold_outcome := case when paid_reference is null then void_hold(fail_purchase.transaction_id)
         else void_hold_to_suspense(fail_purchase.transaction_id, paid.charge_minor, paid.charge_currency) end;
       if purchase.transaction_id is not null then
-        account_id := purchase.account_id;
         if paid_reference is null and hold_outcome = 'done' and purchase.price_minor > 0 then
           insert into purchase_events (transaction_id, what) values (purchase.transaction_id, 'hold-released');
         end if;
-        select written.message_ids into message_ids from write_status(purchase) written;
+        perform write_status(purchase);
       end if;
     end $$;
 `;

@@ -79,7 +79,8 @@ const messages = ({ role }: World) => sql`
     attempts integer not null default 0,
     series_from integer not null default 0,
     next_attempt_at timestamptz,
-    swept_at timestamptz,
+    -- When a workflow was given it to carry. Null: it is sent from its row.
+    handed_over_at timestamptz,
     created_at timestamptz not null default now(),
     updated_at timestamptz not null default now(),
     closed_at timestamptz,
@@ -95,6 +96,9 @@ const messages = ({ role }: World) => sql`
   create index webhook_messages_by_subject on webhook_messages (subject) where subject is not null;
   create index webhook_messages_by_event on webhook_messages (event_id) where event_id is not null;
   create index webhook_messages_due on webhook_messages (next_attempt_at) where status = 'PENDING';
+  -- What the dispatcher sends, by account, so that each gets its share.
+  create index webhook_messages_to_dispatch on webhook_messages (account_id, next_attempt_at)
+    where status = 'PENDING' and handed_over_at is null;
   create index webhook_messages_closed on webhook_messages (closed_at) where closed_at is not null;
   create index webhook_messages_failed on webhook_messages (closed_at) where status = 'FAILED';
 

@@ -23,7 +23,7 @@ import { composeRedisServices, type RedisServices } from './redis-services.ts';
 import type { UseCases, WorldUseCases } from './use-cases.ts';
 import { composeUsers } from './user-use-cases.ts';
 import { composeSandboxSupplier } from './vendors.ts';
-import { composeWebhookEngine, composeWebhooks } from './webhooks.ts';
+import { composeWebhooks } from './webhooks.ts';
 import { createWorldUseCases } from './world-use-cases.ts';
 
 type WorldDeps = Parameters<typeof createWorldUseCases>[0];
@@ -133,7 +133,6 @@ function composeApiWorld(
     jobEngine: createJobEngine(temporal, events.jobNotBegun),
     returnEngine: createReturnEngine(temporal, 'return', events.returnNotBegun),
     replacementEngine: createReturnEngine(temporal, 'replacement', events.returnNotBegun),
-    webhookEngine: composeWebhookEngine(db, temporal, events),
     ...webhooks,
     completeBodies: (bodies, reader) => completeBodies({ db, installData }, bodies, reader),
     clock: systemClock,

@@ -16,7 +16,6 @@ import { createOperatorEngine, createPurchaseEngine } from '../temporal/purchase
 import { createReconcileEngine } from '../temporal/reconcile-engine.ts';
 import { createWorkflowStates } from '../temporal/workflow-states.ts';
 import { systemClock } from './context.ts';
-import { composeWebhookEngine } from './webhooks.ts';
 import { enqueueCatalogueEvents } from '../../webhooks/catalogue-events.ts';
 
 /** What operators ask outside, in one environment. */
@@ -90,7 +89,6 @@ export function createOpsDeps({
   const replayDeps = {
     ...{ db, clock, limits, actions },
     engine: engines.purchases,
-    webhookEngine: engines.webhooks,
   };
   return {
     environment,
@@ -119,7 +117,6 @@ function enginesOn(
     workflows: createWorkflowStates(temporal),
     operator: createOperatorEngine(temporal.client, timings),
     purchases: createPurchaseEngine(temporal, timings),
-    webhooks: composeWebhookEngine(db, temporal, events),
     reconcile: createReconcileEngine(temporal, (asked) => keepRequest(db, asked)),
     jobs: createJobEngine(temporal, events.jobNotBegun),
   };

@@ -4,18 +4,12 @@ import type { Mailer } from '../../accounts/port.ts';
 import type { Environment } from '../../domain/account.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { createSmtpMailer } from '../../vendors/mail/mailer.ts';
-import type { WebhookEngine, WebhookSweeper } from '../../webhooks/engine.ts';
-import { findMessageSubjects } from '../../webhooks/store/deliveries.ts';
 import type { Config, Secrets } from '../config/config.ts';
-import type { WorldDb } from '../../platform/database/tables.ts';
 import { createNetwork } from '../../platform/outbound/network.ts';
 import { createPoster } from '../../platform/outbound/poster.ts';
 import { createUrlGuard } from '../../platform/outbound/url-guard.ts';
 import { createWebhookSender } from '../../platform/outbound/webhook-sender.ts';
 import { createSecretBox } from '../../platform/secret-box.ts';
-import type { Events } from '../../platform/telemetry/events.ts';
-import type { TemporalClient } from '../../platform/temporal/connect.ts';
-import { createWebhookEngine } from '../temporal/webhook-engine.ts';
 
 export function composeWebhooks(
   { config, secrets }: { readonly config: Config; readonly secrets: Secrets },
@@ -30,18 +24,6 @@ export function composeWebhooks(
     poster: createPoster(outbound),
     secretBox: createSecretBox(secrets.secretKeys),
   };
-}
-
-export function composeWebhookEngine(
-  db: WorldDb,
-  temporal: TemporalClient,
-  events: Events,
-): WebhookEngine & WebhookSweeper {
-  return createWebhookEngine({
-    temporal,
-    subjectsOf: (messageIds) => findMessageSubjects(db, messageIds),
-    onNotHandedOver: events.webhooksNotHandedOver,
-  });
 }
 
 export const composeMailStops = ({

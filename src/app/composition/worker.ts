@@ -7,6 +7,7 @@ import { nameOfBrand } from '../../accounts/sender-name.ts';
 import { supplierEventsPath } from '../../esims/http/supplier-events.ts';
 import { READS_ALL } from '../../domain/account.ts';
 import { installUrl } from '../../esims/install-links.ts';
+import { completeBody } from '../../esims/message-bodies.ts';
 import type { EsimSupplier, SupplierEventSource } from '../../esims/port.ts';
 import { applySupplierEvents, createRegistration } from '../../esims/supplier-events.ts';
 import { createOperatorActions } from '../../operations/actions.ts';
@@ -18,19 +19,21 @@ import { applyInbox } from '../../payments/gateway-events.ts';
 import { monitorPaceOf } from '../../payments/monitor-rules.ts';
 import { createPaymentMonitor } from '../../payments/payment-monitor.ts';
 import { createReconciliation } from '../../reconciliation/reconcile.ts';
-import type { WebhookSweeper } from '../../webhooks/engine.ts';
+import { startDispatcher } from '../../webhooks/dispatcher.ts';
+import { createEndpointLimiter } from '../../webhooks/endpoint-limiter.ts';
 import type { WorldConfig } from '../config/config.ts';
 import type { Events } from '../../platform/telemetry/events.ts';
 import { createJobEngine } from '../temporal/job-engine.ts';
 import type { TemporalClient } from '../../platform/temporal/connect.ts';
 import { createOperatorEngine, createPurchaseEngine } from '../temporal/purchase-engine.ts';
 import { createReturnEngine } from '../temporal/return-engine.ts';
+import { createWebhookEngine } from '../temporal/webhook-engine.ts';
 import { createWorkflowStates } from '../temporal/workflow-states.ts';
 import { composeTerms, openConnections } from './connections.ts';
 import { systemClock, type ProcessContext } from './context.ts';
 import type { RedisServices } from './redis-services.ts';
 import { composeRateSources, isMagic, scenarioOf } from './vendors.ts';
-import { composeMailer, composeMailStops, composeWebhookEngine, composeWebhooks } from './webhooks.ts';
+import { composeMailer, composeMailStops, composeWebhooks } from './webhooks.ts';
 
 export type WorkerWorld = ReturnType<typeof composeWorkerWorld>;
 
@@ -40,9 +43,10 @@ export function composeWorkerWorld(context: ProcessContext, world: WorldConfig, 
   const { db, gateway, statementGateway, events, installTokens, returnKeys } = connected;
   const { forOrders: supplier, inBackground: backgroundSupplier, forChecks } = connected.supplier;
   const engine = createPurchaseEngine(temporal, timings);
-  const webhookEngine = composeWebhookEngine(db, temporal, events);
   const ports = { ...connected, clock: systemClock };
-  const esims = { ...ports, supplier: backgroundSupplier, webhookEngine, engine };
+  const webhookEngine = createWebhookEngine(temporal, events.webhooksNotHandedOver);
+  const sending = composeSending(context, environment, connected);
+  const esims = { ...ports, supplier: backgroundSupplier, engine };
   const reconciliation = createReconciliation({
     ...ports,
     supplier: backgroundSupplier,
@@ -69,11 +73,10 @@ export function composeWorkerWorld(context: ProcessContext, world: WorldConfig, 
       applyInbox: () => applyInbox({ db, gateway, engine, events }),
       reconcile: reconciliation.runForWorkflow,
       rateSources: composeRateSources(context.config),
-      webhookEngine,
-      ...composeSending(context, environment, webhookEngine),
+      ...sending,
       alertLimits: { balance: world.balanceLimits, differenceMinor: approvalLimits.perAction },
       engine,
-      repairs: composeRepairs({ db, engine, webhookEngine, timings, temporal, limits: approvalLimits }),
+      repairs: composeRepairs({ db, engine, timings, temporal, limits: approvalLimits }),
       jobEngine: createJobEngine(temporal, events.jobNotBegun),
       returnEngine: createReturnEngine(temporal, 'return', events.returnNotBegun),
       replacementEngine: createReturnEngine(temporal, 'replacement', events.returnNotBegun),
@@ -83,6 +86,8 @@ export function composeWorkerWorld(context: ProcessContext, world: WorldConfig, 
       terms: composeTerms(context, environment),
     }),
     vendors: { supplier: supplier.name, gateway: gateway.name },
+    /** Sends messages from their rows, from now on. */
+    startDispatcher: () => startDispatcher({ ...sending.webhooks, engine: webhookEngine }),
     /** What must work for the worker to do its work; one entry each. */
     checks,
     /** Finds money that no event reported; undefined without a gateway. */
@@ -116,7 +121,7 @@ function composeRepairs({
   timings,
   limits: approvalLimits,
   ...deps
-}: Pick<ReplayDeps, 'db' | 'engine' | 'webhookEngine'> & {
+}: Pick<ReplayDeps, 'db' | 'engine'> & {
   readonly temporal: TemporalClient;
   readonly timings: WorldConfig['timings'];
   readonly limits: ApprovalLimits;
@@ -129,18 +134,23 @@ function composeRepairs({
 }
 
 /** What is sent to merchants and their travellers. */
-function composeSending(context: ProcessContext, environment: Environment, sweeper: WebhookSweeper) {
-  const { poster, ...webhooks } = composeWebhooks(context, environment, systemClock);
+function composeSending(
+  context: ProcessContext,
+  environment: Environment,
+  { db, events, installData }: Pick<ReturnType<typeof openConnections>, 'db' | 'events' | 'installData'>,
+) {
+  const { poster, sender, secretBox } = composeWebhooks(context, environment, systemClock);
   const mailer = composeMailer(context.secrets);
   const { publicUrl } = context.config;
   return {
-    alerts: { environment, publicUrl, mailer, poster, secretBox: webhooks.secretBox },
+    alerts: { environment, publicUrl, mailer, poster, secretBox },
     webhooks: {
-      ...webhooks,
       ...context.config.webhooks[environment],
-      sweeper,
+      ...{ db, events, sender, secretBox, clock: systemClock, random: Math.random },
+      completeBody: (body: string) => completeBody({ db, installData }, body),
       limits: context.config.webhookLimits,
-      random: Math.random,
+      limiter: createEndpointLimiter(context.config.webhookLimits),
+      onError: events.dispatchFailed,
     },
     notices: {
       environment,

@@ -86,12 +86,7 @@ export async function runWorker(
         shutdownGraceMs: config.worker.shutdownGraceMs,
         maxCachedWorkflows: config.worker.maxCachedWorkflows,
         webhookAttempts: config.webhookLimits.attempts,
-        onScheduledLocal: (step, transactionId) =>
-          composed.events.unverifiedRequest({
-            what: 'step',
-            transactionId,
-            detail: `${step} was scheduled on a task queue`,
-          }),
+        onScheduledLocal: (step, transactionId) => reportScheduledLocal(composed, step, transactionId),
       });
       lifecycle.onStop(`${world.environment} workers`, () => workers.stop());
       running.push({ composed, workers });
@@ -101,6 +96,7 @@ export async function runWorker(
           reconcileMs: world.reconcile.everyMs,
         });
     }
+    if (queues.includes('webhooks')) dispatchMessages(running, lifecycle, config.worker.shutdownGraceMs);
     if (queues.includes('ops')) {
       showFigures(observed, running, lifecycle, options);
       monitorPayments(observed, running, lifecycle);
@@ -130,6 +126,19 @@ const loadBundle = (made: string | undefined, workflowsPath: string | undefined)
 interface Running {
   readonly composed: WorkerWorld;
   readonly workers: Workers;
+}
+
+function reportScheduledLocal({ events }: WorkerWorld, step: string, transactionId: string): void {
+  const detail = `${step} was scheduled on a task queue`;
+  events.unverifiedRequest({ what: 'step', transactionId, detail });
+}
+
+/** Beside the workflows that carry what could not be delivered at once. */
+function dispatchMessages(running: readonly Running[], lifecycle: Lifecycle, graceMs: number): void {
+  for (const { composed } of running) {
+    const dispatcher = composed.startDispatcher();
+    lifecycle.onStop(`${composed.world.environment} dispatcher`, () => dispatcher.stop(graceMs));
+  }
 }
 
 async function checkAll(

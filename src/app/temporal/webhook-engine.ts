@@ -1,9 +1,9 @@
 /**
- * Starts and wakes deliveries of messages: a signal that starts the message's workflow where none runs. What
- * cannot be handed over in time is left to the sweep, since the rows say what is due.
+ * Gives messages to workflows: a signal that starts the message's workflow where none runs, after its wait.
+ * What cannot be handed over in time stays with the dispatcher, since the rows say what is due.
  */
 import { WorkflowIdReusePolicy } from '@temporalio/common';
-import type { WebhookEngine, WebhookSweeper } from '../../webhooks/engine.ts';
+import type { HandedOver, WebhookEngine } from '../../webhooks/engine.ts';
 import {
   DELIVER_WEBHOOK_WORKFLOW,
   DELIVERY_SUMMARY,
@@ -14,75 +14,52 @@ import {
 import { ACCOUNT_ID, TRANSACTION_ID } from '../../../workflows/search-attributes.ts';
 import { requireConnection, type TemporalClient } from '../../platform/temporal/connect.ts';
 
-interface WebhookEngineOptions {
-  readonly temporal: TemporalClient;
-  /** Accounts and transactions of messages, for the search attributes of their workflows. */
-  readonly subjectsOf: (messageIds: readonly string[]) => Promise<readonly MessageSubject[]>;
-  readonly onNotHandedOver: (fields: { messages: number; detail: string }) => void;
-}
-
-interface MessageSubject {
-  readonly id: string;
-  readonly accountId: string;
-  readonly transactionId: string | null;
-}
-
-/** The caller waits, and the sweep comes soon: a thousand messages or two fit in. */
-const WITHIN_MS = 3_000;
-/** No caller waits for the sweep. */
-const SWEEP_WITHIN_MS = 10_000;
+const WITHIN_MS = 10_000;
 const CONNECT_WITHIN_MS = 500;
 const AT_ONCE = 20;
 
-export function createWebhookEngine(options: WebhookEngineOptions): WebhookEngine & WebhookSweeper {
-  const handOver = async (messageIds: readonly string[], withinMs: number): Promise<readonly string[]> => {
-    const left = [...messageIds];
-    try {
-      await handOverAll(options, left, Date.now() + withinMs);
-    } catch (error) {
-      const detail = error instanceof Error ? error.message : String(error);
-      options.onNotHandedOver({ messages: left.length, detail });
-    }
-    return left;
-  };
+/** `onNotHandedOver`: how many were left, and why. */
+export function createWebhookEngine(
+  temporal: TemporalClient,
+  onNotHandedOver: (fields: { messages: number; detail: string }) => void,
+): WebhookEngine {
   return {
-    deliver: async (messageIds) => {
-      await handOver(messageIds, WITHIN_MS);
+    handOver: async (messages) => {
+      const deadlineMs = Date.now() + WITHIN_MS;
+      const taken: string[] = [];
+      try {
+        while (taken.length < messages.length) {
+          await requireConnection(temporal, CONNECT_WITHIN_MS);
+          if (Date.now() > deadlineMs) throw new Error('too many for the time there is');
+          const some = messages.slice(taken.length, taken.length + AT_ONCE);
+          await temporal.client.withDeadline(deadlineMs, () =>
+            Promise.all(some.map((message) => beginOrWake(temporal, message))),
+          );
+          taken.push(...some.map(({ messageId }) => messageId));
+        }
+      } catch (error) {
+        const detail = error instanceof Error ? error.message : String(error);
+        onNotHandedOver({ messages: messages.length - taken.length, detail });
+      }
+      return taken;
     },
-    handOver: (messageIds) => handOver(messageIds, SWEEP_WITHIN_MS),
   };
-}
-
-/** Takes from `left` what it has handed over. */
-async function handOverAll(
-  { temporal, subjectsOf }: WebhookEngineOptions,
-  left: string[],
-  deadlineMs: number,
-): Promise<void> {
-  while (left.length > 0) {
-    await requireConnection(temporal, CONNECT_WITHIN_MS);
-    if (Date.now() > deadlineMs) throw new Error('too many for the time there is');
-    const messages = await subjectsOf(left.slice(0, AT_ONCE));
-    await temporal.client.withDeadline(deadlineMs, () =>
-      Promise.all(messages.map((message) => beginOrWake(temporal, message))),
-    );
-    left.splice(0, AT_ONCE);
-  }
 }
 
 async function beginOrWake(
   { client }: TemporalClient,
-  { id, accountId, transactionId }: MessageSubject,
+  { messageId, accountId, transactionId, waitMs }: HandedOver,
 ): Promise<void> {
   await client.workflow.signalWithStart<(input: DeliverWebhookInput) => Promise<string>>(
     DELIVER_WEBHOOK_WORKFLOW,
     {
-      workflowId: id,
+      workflowId: messageId,
       taskQueue: WEBHOOKS_QUEUE,
-      args: [{ messageId: id }],
+      args: [{ messageId }],
       signal: deliverNow,
       // A message that was opened again has ended before.
       workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
+      startDelay: waitMs,
       staticSummary: DELIVERY_SUMMARY,
       typedSearchAttributes: [
         { key: ACCOUNT_ID, value: accountId },

@@ -12,12 +12,10 @@ import {
 } from '@temporalio/worker';
 import {
   gatewayQueue,
-  MAX_INLINE_ATTEMPTS,
   OPS_QUEUE,
   ORDERS_QUEUE,
   supplierQueue,
   WEBHOOKS_QUEUE,
-  type WebhookActivities,
 } from '../../../workflows/contract.ts';
 import { EngineUnavailable } from '../../domain/outcome.ts';
 import { connectionOptions, type TemporalServer } from '../../platform/temporal/connect.ts';
@@ -132,16 +130,13 @@ function refusesScheduled({ onScheduledLocal }: WorkersOptions): ActivityInterce
   return ({ info }) => ({
     inbound: {
       execute: async (input, next) => {
-        const isOwnStep = info.taskQueue === ORDERS_QUEUE || info.activityType === INLINE_ATTEMPT;
-        if (info.isLocal || !isOwnStep) return next(input);
+        if (info.isLocal || info.taskQueue !== ORDERS_QUEUE) return next(input);
         onScheduledLocal?.(info.activityType, info.workflowExecution?.workflowId ?? '');
         throw ApplicationFailure.nonRetryable(`${info.activityType} runs only as a local activity`);
       },
     },
   });
 }
-
-const INLINE_ATTEMPT = 'attemptInline' satisfies keyof WebhookActivities;
 
 /**
  * The SDK cancels other activities at the end of the grace time, and waits for local ones until it stops the
@@ -192,10 +187,8 @@ const ACROSS_THE_NETWORK = {
 } as const;
 
 const ROOM_TO_BE_TURNED_AWAY = 50;
-/** Attempts that hang in their tasks hold half of the permits at most. */
-const DELIVERY_TASKS = 2 * MAX_INLINE_ATTEMPTS;
-/** Most deliveries are over within their first task; those that wait are read back, which is quick. */
-const CACHED_DELIVERIES = 2 * DELIVERY_TASKS;
+/** Deliveries wait for minutes and hours between their tasks: those are read back, which is quick. */
+const CACHED_DELIVERIES = 200;
 
 function taskQueueOf(queue: QueueName, { vendors }: WorkersOptions): string {
   const queues: Readonly<Record<QueueName, string>> = {
@@ -225,8 +218,6 @@ function queueOptions(options: WorkersOptions, queue: QueueName): Partial<Worker
       return {
         workflowBundle: options.bundle,
         maxCachedWorkflows: Math.min(options.maxCachedWorkflows, CACHED_DELIVERIES),
-        maxConcurrentWorkflowTaskExecutions: DELIVERY_TASKS,
-        maxConcurrentLocalActivityExecutions: DELIVERY_TASKS,
         workflowTaskPollerBehavior: AUTOSCALING,
         ...ACROSS_THE_NETWORK,
         // More than ever run at once, so that an attempt without a permit is refused immediately.

@@ -7,7 +7,7 @@ import { sql, type Selectable, type Updateable } from 'kysely';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { DAY_MS } from '../../domain/clock.ts';
 import { inTransaction } from '../../platform/database/transactions.ts';
-import { newPendingMessages, type PendingMessages } from '../../webhooks/store/messages.ts';
+
 import {
   nextCheckAt,
   nextUsageAt,
@@ -115,7 +115,6 @@ export function refreshEsim(
   facts: ProfileFacts,
   askedAt: Date,
   install: Updateable<EsimsTable> = {},
-  pending: PendingMessages = newPendingMessages(),
 ): Promise<EsimRow | undefined> {
   return inTransaction(db, async (trx) => {
     const row = await lockEsim(trx, esimId);
@@ -138,7 +137,7 @@ export function refreshEsim(
       next_check_at: nextCheckAt(next, askedAt),
       next_usage_at: nextUsageAt(next, hasMoved, askedAt),
     };
-    return change(trx, row, changes, askedAt, pending);
+    return change(trx, row, changes, askedAt);
   });
 }
 
@@ -151,7 +150,6 @@ export function keepUsage(
   supplier: string,
   usages: readonly UsageFacts[],
   askedAt: Date,
-  pending: PendingMessages = newPendingMessages(),
 ): Promise<void> {
   return inTransaction(db, async (trx) => {
     const said = new Map(usages.map((usage) => [usage.esimTranNo, usage]));
@@ -170,7 +168,7 @@ export function keepUsage(
       if (!usage) continue;
       const changes = usageChanges(row, usage, askedAt);
       const next = planned(row, changes, askedAt);
-      if (next.events.length > 0) await change(trx, row, changes, askedAt, pending);
+      if (next.events.length > 0) await change(trx, row, changes, askedAt);
       else quiet.push(next.row);
     }
     await writeUsage(trx, quiet);
@@ -210,26 +208,16 @@ async function writeUsage(trx: WorldDb, rows: readonly EsimRow[]): Promise<void>
 }
 
 /** Notifies of what a top-up changed; in its transaction, after its totals are in the row. */
-export async function notifyOfTopUp(
-  trx: WorldDb,
-  esimId: string,
-  now: Date,
-  pending: PendingMessages,
-): Promise<void> {
+export async function notifyOfTopUp(trx: WorldDb, esimId: string, now: Date): Promise<void> {
   const row = await lockEsim(trx, esimId);
-  if (row && isMoving(row)) await change(trx, row, {}, now, pending);
+  if (row && isMoving(row)) await change(trx, row, {}, now);
 }
 
 /** It was returned, and its supplier has cancelled it. In the transaction that gives the money back. */
-export async function cancelEsim(
-  trx: WorldDb,
-  esimId: string,
-  now: Date,
-  pending: PendingMessages,
-): Promise<EsimRow> {
+export async function cancelEsim(trx: WorldDb, esimId: string, now: Date): Promise<EsimRow> {
   const row = await lockEsim(trx, esimId);
   if (!row) throw new Error(`no eSIM ${esimId}`);
-  return isMoving(row) ? change(trx, row, { status: 'CANCELLED' }, now, pending) : row;
+  return isMoving(row) ? change(trx, row, { status: 'CANCELLED' }, now) : row;
 }
 
 /** As many eSIMs at a time as one short transaction should lock. */
@@ -239,18 +227,13 @@ const NOTICES_AT_ONCE = 100;
  * Notifies of eSIMs that expire in three days or in one. Concurrent calls take different ones. Returns how
  * many; a full batch means that there are more.
  */
-export function notifyOfExpiry(
-  db: WorldDb,
-  now: Date,
-  pending: PendingMessages = newPendingMessages(),
-  limit = NOTICES_AT_ONCE,
-): Promise<number> {
+export function notifyOfExpiry(db: WorldDb, now: Date, limit = NOTICES_AT_ONCE): Promise<number> {
   return db.transaction().execute(async (trx) => {
     const { rows } = await sql<EsimRow>`
       select * from esims
        where id in (${dueNotices(0, 3, now, limit)} union all ${dueNotices(3, 1, now, limit)})
        order by id limit ${limit} for no key update skip locked`.execute(trx);
-    for (const row of rows) await change(trx, row, {}, now, pending);
+    for (const row of rows) await change(trx, row, {}, now);
     return rows.length;
   });
 }
@@ -274,7 +257,6 @@ async function change(
   row: EsimRow,
   changes: Updateable<EsimsTable>,
   now: Date,
-  pending: PendingMessages,
 ): Promise<EsimRow> {
   const next = planned(row, changes, now);
   await trx
@@ -282,7 +264,7 @@ async function change(
     .set({ ...changes, ...next.notified, updated_at: now })
     .where('id', '=', row.id)
     .execute();
-  await enqueueLifeEvents(trx, next.row, next.events, now, pending);
+  await enqueueLifeEvents(trx, next.row, next.events, now);
   await writeInstallEvent(trx, row, next.row.smdp_status, now);
   return next.row;
 }

@@ -4,7 +4,7 @@ import type { ErrorCode } from '../../domain/errors.ts';
 import type { MandateEndReason } from '../../domain/mandates.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { inTransaction } from '../../platform/database/transactions.ts';
-import { enqueueWebhook, newPendingMessages, subscribers } from '../../webhooks/store/messages.ts';
+import { enqueueWebhook, subscribers } from '../../webhooks/store/messages.ts';
 import type { TopUpMandatesTable } from './tables.ts';
 
 export type MandateRow = Selectable<TopUpMandatesTable>;
@@ -141,7 +141,7 @@ export function putOffMandate(db: WorldDb, leased: Try, { afterMs, refusal }: Pu
     const who = { accountId: put.account_id, subject: esim.transactionId, subscribers: put.subscribers };
     const key = `${leased.id}:${refusal}:${day}`;
     // Nothing is handed on: the sweep finds it.
-    await enqueueWebhook(trx, { event: 'mandate.refused', key, ...who, facts, at }, newPendingMessages());
+    await enqueueWebhook(trx, { event: 'mandate.refused', key, ...who, facts, at });
   });
 }
 

@@ -5,7 +5,7 @@ import { sql, type Selectable } from 'kysely';
 import type { LifeEvent } from '../life-rules.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import type { WebhookEvent, WebhookFacts } from '../../webhooks/events.ts';
-import { enqueueWebhook, subscribers, type PendingMessages } from '../../webhooks/store/messages.ts';
+import { enqueueWebhook, subscribers } from '../../webhooks/store/messages.ts';
 import type { EsimsTable } from './tables.ts';
 
 type NotifiedEsim = Pick<
@@ -33,9 +33,8 @@ export async function enqueueLifeEvents(
   row: NotifiedEsim,
   events: readonly LifeEvent[],
   at: Date,
-  pending: PendingMessages,
 ): Promise<void> {
-  for (const event of events) await enqueue(trx, row, noticeOf(row, event), at, pending);
+  for (const event of events) await enqueue(trx, row, noticeOf(row, event), at);
 }
 
 async function enqueue<Event extends WebhookEvent>(
@@ -43,12 +42,11 @@ async function enqueue<Event extends WebhookEvent>(
   { account_id: accountId, transaction_id: subject }: NotifiedEsim,
   { event, key, facts }: Notice<Event>,
   at: Date,
-  pending: PendingMessages,
 ): Promise<void> {
   const { rows } = await sql<{ ids: string[] | null }>`
     select ${subscribers(event, sql`${accountId}::text`)} as ids`.execute(trx);
   const webhook = { event, key, subject, accountId, subscribers: rows[0]?.ids ?? null, facts, at };
-  await enqueueWebhook(trx, webhook, pending);
+  await enqueueWebhook(trx, webhook);
 }
 
 function noticeOf(row: NotifiedEsim, event: LifeEvent): Notice<WebhookEvent> {

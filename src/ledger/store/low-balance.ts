@@ -2,12 +2,7 @@ import { sql } from 'kysely';
 import type { AccountCurrency, Money } from '../../domain/money.ts';
 import { inTransaction } from '../../platform/database/transactions.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
-import {
-  subscribers,
-  newPendingMessages,
-  enqueueWebhook,
-  type PendingMessages,
-} from '../../webhooks/store/messages.ts';
+import { subscribers, enqueueWebhook } from '../../webhooks/store/messages.ts';
 
 /**
  * null switches it off. Where the new threshold makes the wallet low, the webhook is enqueued now: no later
@@ -18,7 +13,6 @@ export async function setLowBalance(
   { accountId, currency }: { readonly accountId: string; readonly currency: AccountCurrency },
   thresholdMinor: bigint | null,
   now: Date,
-  pending: PendingMessages = newPendingMessages(),
 ): Promise<void> {
   if (thresholdMinor === null) {
     await db.deleteFrom('low_balance_thresholds').where('account_id', '=', accountId).execute();
@@ -33,7 +27,7 @@ export async function setLowBalance(
       .onConflict((conflict) => conflict.column('account_id').doUpdateSet(wanted))
       .execute();
     const because = { key: `${accountId}:set:${now.getTime()}`, subject: null };
-    await enqueueLowBalance(trx, { ...because, accountId, currency }, crossing, pending);
+    await enqueueLowBalance(trx, { ...because, accountId, currency }, crossing);
   });
 }
 
@@ -116,10 +110,9 @@ export async function enqueueLowBalance(
   trx: WorldDb,
   { currency, ...because }: BecameLow,
   { threshold_minor, left_minor, subscribers: found, at }: ThresholdCrossing,
-  pending: PendingMessages,
 ): Promise<void> {
   if (threshold_minor === null || left_minor === null) return;
   const facts = { balanceMinor: left_minor, thresholdMinor: threshold_minor, currency };
   const webhook = { event: 'wallet.low_balance', ...because, subscribers: found, facts, at } as const;
-  await enqueueWebhook(trx, webhook, pending);
+  await enqueueWebhook(trx, webhook);
 }

@@ -16,9 +16,8 @@ import { findEmail } from '../../payments/store/payments.ts';
 import { countAndOldest } from '../../platform/database/summary.ts';
 import type { WorldDatabase, WorldDb } from '../../platform/database/tables.ts';
 import type { OrderJudgement } from '../../purchases/order-judgement.ts';
-import { findUnsent } from '../../purchases/store/purchases.ts';
 import { assumeWithdrawn, countOrders, planNextOrder } from '../../purchases/store/supplier-orders.ts';
-import { newPendingMessages, type PendingMessages } from '../../webhooks/store/messages.ts';
+
 import {
   availableActions,
   REFUSAL_MESSAGES,
@@ -301,13 +300,8 @@ function refusedAs(
   return { outcome: 'refused', code, detail: detail || REFUSAL_MESSAGES[code], fits };
 }
 
-/** Effect and record in one transaction. Idempotent: the first outcome stays. Adds the webhooks it wrote. */
-export function carryOutAction(
-  db: WorldDb,
-  actionId: string,
-  now: Date,
-  pending: PendingMessages = newPendingMessages(),
-): Promise<Outcome> {
+/** Effect and record in one transaction. Idempotent: the first outcome stays. */
+export function carryOutAction(db: WorldDb, actionId: string, now: Date): Promise<Outcome> {
   return db.transaction().execute(async (trx) => {
     const row = await lockAction(trx, actionId);
     if (!row) return notAsked();
@@ -317,7 +311,6 @@ export function carryOutAction(
     const refusal = await refusalNow(trx, row, subject);
     const ended = refusal ? { refusal } : await EFFECTS[row.action](trx, row, subject, now);
     const closed = await endAction(trx, row, ended);
-    await findUnsent(trx, row.transaction_id, pending);
     return outcomeOf(closed, subject, false);
   });
 }
@@ -376,12 +369,7 @@ const hasLaterRefund = (
   openRefunds.some((refund) => refund.created_at > askedAt);
 
 /** Closes the record of a check, or of an action that is refused. Idempotent. */
-export function closeAction(
-  db: WorldDb,
-  actionId: string,
-  ended: Ended,
-  pending: PendingMessages = newPendingMessages(),
-): Promise<Outcome> {
+export function closeAction(db: WorldDb, actionId: string, ended: Ended): Promise<Outcome> {
   return db.transaction().execute(async (trx) => {
     const row = await lockAction(trx, actionId);
     if (!row) return notAsked();
@@ -390,7 +378,6 @@ export function closeAction(
     // What moves money or an order is done only by its effect.
     if (!isBegun(row) || ('did' in ended && !actionSpec(row.action).isCheck)) return notAsked();
     const closed = await endAction(trx, row, ended);
-    await findUnsent(trx, row.transaction_id, pending);
     return outcomeOf(closed, subject, false);
   });
 }

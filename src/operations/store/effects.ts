@@ -36,7 +36,7 @@ import type { WorldDb } from '../../platform/database/tables.ts';
 import { markPaid, enqueuePaymentReceived } from '../../purchases/store/payment-bookings.ts';
 import { closeUnpaid, failPurchaseIn } from '../../purchases/store/purchases.ts';
 import { recordReturned, refuseReturn } from '../../purchases/store/returns.ts';
-import { newPendingMessages, subscribers } from '../../webhooks/store/messages.ts';
+import { subscribers } from '../../webhooks/store/messages.ts';
 import type { Ended } from '../rules.ts';
 import { settleDispute, setAttention, ensureAccount, formatMoney } from './dispute-settlement.ts';
 import { grantReplacement, refuseReplacementByHand } from './replacement.ts';
@@ -107,8 +107,7 @@ async function grantReturn(trx: WorldDb, _action: ActionRow, subject: ActionSubj
   const { facts, transactionId } = subject;
   if (!facts.inReview) return { refusal: 'DOES_NOT_FIT' };
   const open = { id: facts.inReview.returnId, transaction_id: transactionId };
-  // The caller collects the pending messages of this purchase.
-  const returned = await recordReturned(trx, open, newPendingMessages());
+  const returned = await recordReturned(trx, open);
   if (!returned || returned === 'CONTESTED') return { refusal: 'DOES_NOT_FIT' };
   const amount = { amountMinor: returned.amount_minor, currency: returned.currency };
   return {
@@ -171,8 +170,7 @@ async function takeFromWallet(
   await moveMoney(trx, payment.reference, { credited: -amount.amountMinor });
   await createRefund(trx, payment, amount, `${OUT_OF_WALLET}${shortId(action)}`);
   const booking = { key: action.id, subject: action.transaction_id, accountId, currency };
-  // The caller collects the pending messages of this purchase or funding.
-  await enqueueLowBalance(trx, booking, wallet, newPendingMessages());
+  await enqueueLowBalance(trx, booking, wallet);
   await toSuspense(trx, action, walletAccount(accountId), credit, amount);
   return { did: `${refundOf(amount, subject)}, out of the wallet` };
 }
@@ -284,10 +282,10 @@ async function markPaidByHand(trx: WorldDb, action: ActionRow, subject: ActionSu
   const { subscribers: found, at } = await vouch(trx, payment, paysHold);
   // Before the events of the purchase, which follow from it.
   const webhook = { subscriberIds: found, at, beforeMinor: 0n };
-  await enqueuePaymentReceived(trx, payment, charge, webhook, newPendingMessages());
+  await enqueuePaymentReceived(trx, payment, charge, webhook);
   if (paysHold) {
     await placePaidHold(trx, { id: transactionId, accountId: payment.account_id, amount: price });
-    await markPaid(trx, transactionId, newPendingMessages());
+    await markPaid(trx, transactionId);
   } else if (facts.purpose === 'funding') {
     await closeFundingPaid(trx, transactionId);
   }

@@ -7,7 +7,7 @@ import {
   refuseReplacement,
   type Begun,
 } from '../../purchases/store/replacements.ts';
-import { newPendingMessages } from '../../webhooks/store/messages.ts';
+
 import type { Ended } from '../rules.ts';
 import { formatMoney } from './dispute-settlement.ts';
 import type { ActionSubject } from './subject.ts';
@@ -26,8 +26,7 @@ export async function grantReplacement(
   const { replacement } = subject.facts;
   if (!open || !replacement) return { refusal: 'DOES_NOT_FIT' };
   if (replacement.isDelivered) {
-    // The caller collects the pending messages of this purchase.
-    const ended = await recordReplaced(trx, open, newPendingMessages());
+    const ended = await recordReplaced(trx, open);
     return ended ? { did: 'replaced: the old eSIM is recorded as revoked' } : { refusal: 'DOES_NOT_FIT' };
   }
   const begun = await beginOrdering(trx, open, { by: 'operator' });

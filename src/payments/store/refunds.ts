@@ -9,12 +9,7 @@ import { clearingAccount, exchangeEntries, transfer, withoutZeros } from '../../
 import { creditEntries } from '../../ledger/store/owed.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { inTransaction } from '../../platform/database/transactions.ts';
-import {
-  subscribers,
-  newPendingMessages,
-  enqueueWebhook,
-  type PendingMessages,
-} from '../../webhooks/store/messages.ts';
+import { subscribers, enqueueWebhook } from '../../webhooks/store/messages.ts';
 import type { Fence } from '../../domain/fence.ts';
 import { createFence } from '../../platform/fence.ts';
 import { moveMoney, partInPrice } from './account.ts';
@@ -305,10 +300,9 @@ export async function closeRefundDone(
   db: WorldDb,
   refund: RefundRow,
   at: { refundId: string; gatewayStatus: string },
-  pending?: PendingMessages,
 ): Promise<boolean> {
   return db.transaction().execute(async (trx) => {
-    if (!(await closeRefund(trx, refund, 'DONE', at, pending))) return false;
+    if (!(await closeRefund(trx, refund, 'DONE', at))) return false;
     await clearSuspense(trx, refund, 'refund', `${refund.refund_key}:done`);
     return true;
   });
@@ -332,17 +326,12 @@ function clearSuspense(
  * Credits the wallet at the locked rate. Idempotent. `false`: the refund has ended, or no rate was locked for
  * its currency, which needs a person.
  */
-export async function creditRefund(
-  db: WorldDb,
-  refund: RefundRow,
-  payment: PaymentRow,
-  pending?: PendingMessages,
-): Promise<boolean> {
+export async function creditRefund(db: WorldDb, refund: RefundRow, payment: PaymentRow): Promise<boolean> {
   if (refund.currency !== payment.charge_currency) return false;
   return inTransaction(db, async (trx) => {
     const locked = await lockPayment(trx, refund.reference);
     const credit = { amountMinor: creditMinorOf(locked.payment, refund), currency: payment.price_currency };
-    return creditRefundAs(trx, refund, credit, pending);
+    return creditRefundAs(trx, refund, credit);
   });
 }
 
@@ -355,13 +344,8 @@ export function creditMinorOf(
 }
 
 /** Idempotent. */
-export async function creditRefundAs(
-  trx: WorldDb,
-  refund: RefundRow,
-  credit: Money,
-  pending?: PendingMessages,
-): Promise<boolean> {
-  if (!(await closeRefund(trx, refund, 'CREDITED', undefined, pending))) return false;
+export async function creditRefundAs(trx: WorldDb, refund: RefundRow, credit: Money): Promise<boolean> {
+  if (!(await closeRefund(trx, refund, 'CREDITED', undefined))) return false;
   const { currency, amount_minor: amountMinor } = refund;
   await transfer(trx, {
     operationKey: `${refund.refund_key}:credited`,
@@ -385,7 +369,6 @@ export async function settleUnsentRefund(
   db: WorldDb,
   refund: RefundRow,
   { goneMinor, mayCredit }: { readonly goneMinor: bigint | 'all'; readonly mayCredit: boolean },
-  pending?: PendingMessages,
 ): Promise<'credited' | 'taken-back' | 'open' | 'refused'> {
   return inTransaction(db, async (trx) => {
     const { payment } = await lockPayment(trx, refund.reference);
@@ -403,7 +386,7 @@ export async function settleUnsentRefund(
     }
     if (!mayCredit) return 'refused';
     if (claims.askedMinor > 0n) return 'open';
-    return (await creditRefund(trx, refund, payment, pending)) ? 'credited' : 'open';
+    return (await creditRefund(trx, refund, payment)) ? 'credited' : 'open';
   });
 }
 
@@ -481,7 +464,6 @@ export async function closeRefund(
   refund: RefundRow,
   status: keyof typeof ENDS,
   at?: { refundId: string; gatewayStatus: string },
-  pending: PendingMessages = newPendingMessages(),
 ): Promise<boolean> {
   const { payment } = await lockPayment(trx, refund.reference);
   const closed = await updateAttempt(trx, refund)
@@ -527,7 +509,7 @@ export async function closeRefund(
       ...(await findOwn(trx, transactionId)),
     },
   } as const;
-  await enqueueWebhook(trx, message, pending);
+  await enqueueWebhook(trx, message);
   return true;
 }
 

@@ -200,8 +200,10 @@ function webhookEvents(log: EventLog, metrics: WorldMetrics | undefined) {
       metrics?.observe('attempts', fields.ms, {});
     },
     webhookEndpointDisabled: warn<'endpointId' | 'accountId' | 'reason'>('webhook endpoint disabled'),
-    /** The sweep finds them again. */
-    webhooksNotHandedOver: warn<'detail', { messages: number }>('webhooks could not be enqueued'),
+    /** The dispatcher finds them again. */
+    webhooksNotHandedOver: warn<'detail', { messages: number }>('messages could not be handed to Temporal'),
+    /** It is tried again at once; messages that were leased are sent again when their leases expire. */
+    dispatchFailed: (error: unknown) => log.error({ error }, 'messages could not be dispatched'),
     noticeSent: info<NoticeTexts, { attempts: number }>('notice sent to the owner of an account'),
     alertOpened: warn<'kind' | 'about'>('alert for operators opened'),
     alertClosed: info<'kind' | 'about'>('alert for operators closed'),

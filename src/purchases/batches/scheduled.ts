@@ -9,7 +9,7 @@ import { DomainError } from '../../domain/errors.ts';
 import { openOwnDetails } from '../../payments/own-details.ts';
 import { listRows, type JobRow } from '../../jobs/store/jobs.ts';
 import { inTransaction } from '../../platform/database/transactions.ts';
-import { newPendingMessages, type PendingMessages } from '../../webhooks/store/messages.ts';
+
 import type { WebhookDeps } from '../../webhooks/deps.ts';
 import type { BatchDeps } from '../deps.ts';
 import {
@@ -30,7 +30,7 @@ import {
 } from './order-batch.ts';
 import { MAX_BEGINNING_BATCHES, MAX_START_LATE_MS, type CancelReason } from './rules.ts';
 
-type ScheduledDeps = BatchDeps & Pick<WebhookDeps, 'accounts' | 'webhookEngine'>;
+type ScheduledDeps = BatchDeps & Pick<WebhookDeps, 'accounts'>;
 
 /** One indexed query when none is due: 8,640 a day and process. */
 export const START_CHECK_MS = 10_000;
@@ -57,14 +57,12 @@ export async function startDueBatches(deps: ScheduledDeps, environment: Environm
 
 /** Whether it ended its waiting. */
 async function startDue(deps: ScheduledDeps, environment: Environment, id: string): Promise<boolean> {
-  const pending = newPendingMessages();
   const { outcome, accountId } = await inTransaction(deps.db, async (trx) => {
     const batch = await lockScheduled(trx, id);
     if (!batch) return { outcome: 'later' as const, accountId: '' };
-    const outcome = await startOrCancel({ ...deps, db: trx }, environment, batch, pending);
+    const outcome = await startOrCancel({ ...deps, db: trx }, environment, batch);
     return { outcome, accountId: batch.account_id };
   });
-  await deps.webhookEngine.deliver(pending.ids);
   if (outcome === 'started') await deps.jobEngine.begin({ id, kind: 'order', accountId });
   return outcome !== 'later';
 }
@@ -73,12 +71,11 @@ async function startOrCancel(
   deps: ScheduledDeps,
   environment: Environment,
   batch: ScheduledBatch,
-  pending: PendingMessages,
 ): Promise<'started' | 'cancelled' | 'later'> {
   const isTooLate = batch.late_ms > MAX_START_LATE_MS;
   const outcome = isTooLate ? 'NOT_STARTED_IN_TIME' : await tryStart(deps, environment, batch);
   if (outcome === 'started' || outcome === 'later') return outcome;
-  await cancelScheduled(deps.db, batch, { reason: outcome, now: deps.clock.now() }, pending);
+  await cancelScheduled(deps.db, batch, { reason: outcome, now: deps.clock.now() });
   return 'cancelled';
 }
 
@@ -139,7 +136,6 @@ export async function cancelBatch(
   principal: Principal,
   batchId: string,
 ): Promise<BatchView> {
-  const pending = newPendingMessages();
   await inTransaction(deps.db, async (trx) => {
     const batch = await requireBatch({ db: trx }, principal, batchId);
     if (batch.status === 'STOPPED') return;
@@ -147,8 +143,7 @@ export async function cancelBatch(
     if (!waiting && (await requireBatch({ db: trx }, principal, batchId)).status === 'STOPPED') return;
     if (!waiting)
       throw new DomainError('BATCH_STARTED', 'This batch has started, so it cannot be cancelled any more');
-    await cancelScheduled(trx, waiting, { reason: 'CANCELLED', now: deps.clock.now() }, pending);
+    await cancelScheduled(trx, waiting, { reason: 'CANCELLED', now: deps.clock.now() });
   });
-  await deps.webhookEngine.deliver(pending.ids);
   return getBatchView(deps, principal, batchId);
 }

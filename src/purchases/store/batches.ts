@@ -16,7 +16,7 @@ import {
 } from '../../jobs/store/jobs.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { lockByName } from '../../platform/database/transactions.ts';
-import { enqueueWebhook, subscribers, type PendingMessages } from '../../webhooks/store/messages.ts';
+import { enqueueWebhook, subscribers } from '../../webhooks/store/messages.ts';
 import type { BatchCounts, BatchRowCommand, BatchRowView, CancelReason } from '../batches/rules.ts';
 import type { PurchaseInput } from '../purchase.ts';
 
@@ -276,14 +276,13 @@ export async function cancelScheduled(
   trx: WorldDb,
   { id }: Pick<JobFields, 'id'>,
   { reason, now }: { readonly reason: CancelReason; readonly now: Date },
-  pending: PendingMessages,
 ): Promise<void> {
   await sql`
     update job_rows row set status = 'SKIPPED', detail = ${reason}, closed_at = ${now}, terms = null, ${emailOver(now)}
      where job_id = ${id} and closed_at is null`.execute(trx);
   await closeJob(trx, id, { status: 'STOPPED', cancel_reason: reason }, now);
   const closed = await findJob(trx, id, 'order');
-  if (closed) await enqueueCompleted(trx, closed, now, pending);
+  if (closed) await enqueueCompleted(trx, closed, now);
 }
 
 /** Whether an e-mail of its rows is due. */
@@ -302,7 +301,6 @@ export async function enqueueCompleted(
   trx: WorldDb,
   { id: batchId, account_id: accountId, row_count: rows, counts }: Job,
   now: Date,
-  pending: PendingMessages,
 ): Promise<void> {
   const to = await trx
     .selectFrom('jobs')
@@ -310,9 +308,13 @@ export async function enqueueCompleted(
     .where('id', '=', batchId)
     .executeTakeFirstOrThrow();
   const facts = { batchId, rows, succeeded: counts.done, failed: counts.refused + counts.skipped };
-  await enqueueWebhook(
-    trx,
-    { event: 'batch.completed', key: batchId, subject: null, accountId, ...to, facts, at: now },
-    pending,
-  );
+  await enqueueWebhook(trx, {
+    event: 'batch.completed',
+    key: batchId,
+    subject: null,
+    accountId,
+    ...to,
+    facts,
+    at: now,
+  });
 }

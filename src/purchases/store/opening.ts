@@ -29,7 +29,7 @@ import { TOO_MANY_UNPAID } from '../../payments/store/payments.ts';
 import { callFunction, composite } from '../../platform/database/functions.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { keepRefusedId, refuseKey } from '../../platform/idempotency/store.ts';
-import { newPendingMessages, type PendingMessages } from '../../webhooks/store/messages.ts';
+
 import type { PurchaseInput } from '../purchase.ts';
 import { enqueueStatus } from './purchases.ts';
 import { lockQuote, useQuote } from './quotes.ts';
@@ -50,15 +50,10 @@ export interface OpenOptions extends OpeningOptions {
  * purchase at all and leaves the key free. Where the purchase is written already, nothing of `input` changes
  * it. Answers the stage of the row that it wrote or found.
  */
-export function openPurchase(
-  db: WorldDb,
-  input: PurchaseInput,
-  options: OpenOptions,
-  pending: PendingMessages = newPendingMessages(),
-): Promise<Opened> {
+export function openPurchase(db: WorldDb, input: PurchaseInput, options: OpenOptions): Promise<Opened> {
   return openOnce<Opened, Found>(db, input, options, {
     find: () => readBeforeOpening(db, input),
-    open: (found) => openOrRefuse(db, input, options, found, pending),
+    open: (found) => openOrRefuse(db, input, options, found),
   });
 }
 
@@ -67,7 +62,6 @@ async function openOrRefuse(
   input: PurchaseInput,
   options: OpenOptions,
   found: Found,
-  pending: PendingMessages,
 ): Promise<Opened> {
   const refusal = found.refusal ?? options.refusal;
   const opening = refusal ? undefined : { ...options, item: found.item };
@@ -83,7 +77,7 @@ async function openOrRefuse(
       await useQuote(trx, input, options.now);
       const { transactionId, accountId, quote } = input;
       const because = { key: transactionId, subject: transactionId, accountId, currency: quote.currency };
-      await enqueueLowBalance(trx, because, written, pending);
+      await enqueueLowBalance(trx, because, written);
       return opened;
     }
     const lacking = input.paymentMethod === 'WALLET' ? () => insufficient(trx, input) : () => TOO_MANY_UNPAID;
@@ -93,7 +87,7 @@ async function openOrRefuse(
     const over = written?.is_beyond_mandate ? BEYOND_MANDATE : undefined;
     const ending = written?.is_being_replaced ? BEING_REPLACED : undefined;
     const why = refusal ?? unusable ?? taken ?? ending ?? short ?? over ?? beyond ?? (await lacking());
-    return refuse(trx, input, options, why, pending);
+    return refuse(trx, input, options, why);
   });
 }
 
@@ -127,7 +121,6 @@ async function refuse(
   input: PurchaseInput,
   options: OpenOptions,
   refusal: Refusal,
-  pending: PendingMessages,
 ): Promise<Opened> {
   const isAnswered = await refuseKey(trx, input, refusal);
   const { opened, item } = await readBeforeOpening(trx, input);
@@ -135,7 +128,7 @@ async function refuse(
   if (isAnswered || options.keepRefusal()) {
     const terms = termsOf(input, { ...options, item });
     await callFunction(trx, 'write_purchase', { terms, refusal: refusal.reason });
-    await enqueueStatus(trx, input.transactionId, 'FAILED', pending);
+    await enqueueStatus(trx, input.transactionId, 'FAILED');
   } else await keepRefusedId(trx, input.transactionId, refusal);
   return { stage: 'failed', refusal };
 }

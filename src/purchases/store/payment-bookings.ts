@@ -37,13 +37,8 @@ import { createRefund, otherCurrencyMinor } from '../../payments/store/refunds.t
 import { takeBack } from '../../payments/store/reversals.ts';
 import { callFunction } from '../../platform/database/functions.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
-import {
-  subscribers,
-  newPendingMessages,
-  enqueueWebhook,
-  type PendingMessages,
-} from '../../webhooks/store/messages.ts';
-import { collectWebhooks, type StatusChange, closeUnpaid } from './purchases.ts';
+import { subscribers, enqueueWebhook } from '../../webhooks/store/messages.ts';
+import { closeUnpaid } from './purchases.ts';
 
 export interface SeenCharge extends ReceivedMoney {
   readonly gatewayId: string;
@@ -58,7 +53,6 @@ interface Booking {
   readonly facts: BookedPayment;
   readonly seen: SeenCharge;
   readonly decision: BookingDecision;
-  readonly pending: PendingMessages;
 }
 
 /**
@@ -71,7 +65,6 @@ export async function bookSeen(
   reference: string,
   seen: SeenCharge,
   checkNumber: bigint,
-  pending: PendingMessages = newPendingMessages(),
 ): Promise<BookingDecision> {
   return db.transaction().execute(async (trx) => {
     const { payment, isAwaited } = await lockPayment(trx, reference);
@@ -107,19 +100,13 @@ export async function bookSeen(
       currency: seen.currency,
     };
     if (received.amountMinor > 0n)
-      await enqueuePaymentReceived(
-        trx,
-        payment,
-        received,
-        {
-          subscriberIds: row.subscriber_ids,
-          at: row.at,
-          beforeMinor: facts.receivedMinor + facts.vouchedMinor,
-        },
-        pending,
-      );
+      await enqueuePaymentReceived(trx, payment, received, {
+        subscriberIds: row.subscriber_ids,
+        at: row.at,
+        beforeMinor: facts.receivedMinor + facts.vouchedMinor,
+      });
     // After the event of the payment, from which those of the purchase follow.
-    if (decision.what !== undefined) await book({ trx, payment, facts, seen, decision, pending });
+    if (decision.what !== undefined) await book({ trx, payment, facts, seen, decision });
     return decision;
   });
 }
@@ -192,7 +179,7 @@ async function book(booking: Booking): Promise<void> {
 }
 
 /** Before the ledger, which locks the wallet: the wallet comes last (lock-order.ts). */
-async function changeSubject({ trx, payment, decision, pending }: Booking): Promise<void> {
+async function changeSubject({ trx, payment, decision }: Booking): Promise<void> {
   const { transaction_id, purpose, reference } = payment;
   const { what, ends, toHoldMinor, toWalletMinor, reversedMinor } = decision;
   if (purpose === 'funding') {
@@ -202,8 +189,8 @@ async function changeSubject({ trx, payment, decision, pending }: Booking): Prom
   } else {
     if (what !== undefined)
       await trx.insertInto('purchase_events').values({ transaction_id, what, detail: reference }).execute();
-    if (ends !== undefined) await closeUnpaid(trx, transaction_id, ends, pending);
-    else if (toHoldMinor > 0n) await markPaid(trx, transaction_id, pending);
+    if (ends !== undefined) await closeUnpaid(trx, transaction_id, ends);
+    else if (toHoldMinor > 0n) await markPaid(trx, transaction_id);
   }
   if (reversedMinor > 0n) await flagMoney(trx, transaction_id, 'PAYMENT_REVERSED');
 }
@@ -250,13 +237,8 @@ async function entriesOf({ trx, payment, seen: { currency }, decision }: Booking
 }
 
 /** The money that a purchase waited for is held: delivery begins, and the webhook is enqueued. */
-export async function markPaid(
-  trx: WorldDb,
-  transactionId: string,
-  pending: PendingMessages = newPendingMessages(),
-): Promise<void> {
-  const change = await callFunction<StatusChange>(trx, 'mark_paid', { transaction_id: transactionId });
-  if (change.account_id !== null) await collectWebhooks(trx, transactionId, change, pending);
+export async function markPaid(trx: WorldDb, transactionId: string): Promise<void> {
+  await callFunction(trx, 'mark_paid', { transaction_id: transactionId });
 }
 
 /** Enqueues `payment.received`, wherever the money goes. */
@@ -274,7 +256,6 @@ export async function enqueuePaymentReceived(
     /** What was booked of it before. */
     readonly beforeMinor: bigint;
   },
-  pending: PendingMessages,
 ): Promise<void> {
   const { reference, transaction_id: transactionId, purpose, method } = payment;
   const webhook = {
@@ -290,5 +271,5 @@ export async function enqueuePaymentReceived(
     },
     at,
   } as const;
-  await enqueueWebhook(trx, webhook, pending);
+  await enqueueWebhook(trx, webhook);
 }

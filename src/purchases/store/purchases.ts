@@ -23,11 +23,6 @@ import { creditRefund, createRefund } from '../../payments/store/refunds.ts';
 import { callFunction, composite } from '../../platform/database/functions.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { inTransaction } from '../../platform/database/transactions.ts';
-import {
-  newPendingMessages,
-  type PendingMessages,
-  type WrittenEvent,
-} from '../../webhooks/store/messages.ts';
 import type { PurchaseEventStatus } from '../../webhooks/event-rules.ts';
 import { MAY_DELIVER, type SupplierOrder } from './supplier-orders.ts';
 
@@ -109,27 +104,25 @@ export async function settlePurchase(
   db: WorldDb,
   transactionId: string,
   item: DeliveredItem = ALREADY_SAVED,
-  pending: PendingMessages = newPendingMessages(),
 ): Promise<{ readonly isFirst: boolean; readonly isMoneyOpen: boolean }> {
   // A top-up changes an allowance, which its merchant may have to be notified of in the same transaction.
-  if (!item.topUp) return settle(db, transactionId, item, pending);
-  return inTransaction(db, (trx) => settle(trx, transactionId, item, pending));
+  if (!item.topUp) return settle(db, transactionId, item);
+  return inTransaction(db, (trx) => settle(trx, transactionId, item));
 }
 
-type Settled = StatusChange & {
+type Settled = {
   readonly outcome: HoldOutcome;
   readonly esim_id: string;
   readonly at: Date;
   readonly is_money_open: boolean;
 };
 
-async function settle(db: WorldDb, transactionId: string, item: DeliveredItem, pending: PendingMessages) {
+async function settle(db: WorldDb, transactionId: string, item: DeliveredItem) {
   const args = { transaction_id: transactionId, item: toRow(item) };
   const settled = await callFunction<Settled>(db, 'settle_purchase', args);
   requireEnded(transactionId, 'POSTED', settled.outcome);
-  await collectWebhooks(db, transactionId, settled, pending);
   const isFirst = settled.outcome === 'done';
-  if (isFirst && item.topUp) await notifyOfTopUp(db, settled.esim_id, settled.at, pending);
+  if (isFirst && item.topUp) await notifyOfTopUp(db, settled.esim_id, settled.at);
   return { isFirst, isMoneyOpen: isFirst ? settled.is_money_open : true };
 }
 
@@ -146,10 +139,7 @@ export async function refuseOrder(
   db: WorldDb,
   order: Pick<SupplierOrder, 'id' | 'transactionId' | 'attempts'>,
   refusal: Refusal,
-  {
-    isCancelled = false,
-    pending,
-  }: { readonly isCancelled?: boolean; readonly pending?: PendingMessages } = {},
+  { isCancelled = false }: { readonly isCancelled?: boolean } = {},
 ): Promise<'failed' | 'disputed' | 'open'> {
   const { id, transactionId, attempts } = order;
   return db.transaction().execute(async (trx) => {
@@ -169,7 +159,7 @@ export async function refuseOrder(
                     and coalesce(earlier_settles_after <= last_sent_at, true) end`.execute(trx);
     if (refused.numAffectedRows !== 1n) return 'open';
     if (rows[0]?.is_disputed) return 'disputed';
-    await failPurchaseIn(trx, transactionId, forBuyer(refusal), { pending });
+    await failPurchaseIn(trx, transactionId, forBuyer(refusal));
     return 'failed';
   });
 }
@@ -178,11 +168,7 @@ export async function refuseOrder(
  * Closes a purchase whose order was refused for good while its payment was disputed or reversed, once it no
  * longer is. `open`: it still is, or was not refused.
  */
-export async function failRefused(
-  db: WorldDb,
-  transactionId: string,
-  pending?: PendingMessages,
-): Promise<'open' | Refusal> {
+export async function failRefused(db: WorldDb, transactionId: string): Promise<'open' | Refusal> {
   return db.transaction().execute(async (trx) => {
     await lockPayments(trx, transactionId);
     await lockPurchase(trx, transactionId);
@@ -196,7 +182,7 @@ export async function failRefused(
     const [row] = rows;
     if (!row) return 'open';
     const refusal = forBuyer(refusalOf(asFailureReason(row.reason), row.detail));
-    await failPurchaseIn(trx, transactionId, refusal, { pending });
+    await failPurchaseIn(trx, transactionId, refusal);
     return refusal;
   });
 }
@@ -210,10 +196,7 @@ export async function failPurchaseIn(
   trx: WorldDb,
   transactionId: string,
   refusal: Refusal,
-  {
-    to = 'source',
-    pending = newPendingMessages(),
-  }: { readonly to?: 'source' | 'wallet'; readonly pending?: PendingMessages | undefined } = {},
+  { to = 'source' }: { readonly to?: 'source' | 'wallet' } = {},
 ): Promise<Money | undefined> {
   const failed = await callFunction<Failed>(trx, 'fail_purchase', {
     transaction_id: transactionId,
@@ -221,7 +204,6 @@ export async function failPurchaseIn(
     detail: refusal.detail,
   });
   const { paid_reference: reference, left_minor: leftMinor, hold_outcome: outcome } = failed;
-  await collectWebhooks(trx, transactionId, failed, pending);
   // From the wallet: there may be no hold.
   if (reference === null && outcome === 'absent') return undefined;
   requireEnded(transactionId, 'VOIDED', outcome);
@@ -232,11 +214,11 @@ export async function failPurchaseIn(
   // The gateway cannot refund money that it has not confirmed.
   const isSendable = sendableMinor(paid) >= leftMinor;
   const refund = await createRefund(trx, paid, left, 'not-delivered');
-  if (to === 'wallet' || !isSendable) await creditRefund(trx, refund, paid, pending);
+  if (to === 'wallet' || !isSendable) await creditRefund(trx, refund, paid);
   return left;
 }
 
-interface Failed extends StatusChange {
+interface Failed {
   readonly hold_outcome: HoldOutcome;
   /** The payment that placed the hold, and how much of it goes back; null where it is the wallet's. */
   readonly paid_reference: string | null;
@@ -251,13 +233,10 @@ export async function closeUnpaid(
   db: WorldDb,
   transactionId: string,
   reason: FailureReason,
-  pending: PendingMessages = newPendingMessages(),
 ): Promise<'closed' | 'paid'> {
   const args = { transaction_id: transactionId, reason };
-  const closed = await callFunction<StatusChange & { status: PurchaseStatus }>(db, 'close_unpaid', args);
-  if (closed.status !== 'FAILED') return 'paid';
-  await collectWebhooks(db, transactionId, closed, pending);
-  return 'closed';
+  const closed = await callFunction<{ status: PurchaseStatus }>(db, 'close_unpaid', args);
+  return closed.status === 'FAILED' ? 'closed' : 'paid';
 }
 
 /** Flags an open purchase; the first reason stays. Answers whether this was it. */
@@ -292,64 +271,11 @@ export async function acceptOtherPackage(db: WorldDb, transactionId: string): Pr
   return rows[0]?.delivered;
 }
 
-/** What the function of a change returns. The account is null where nothing changed. */
-export interface StatusChange extends WrittenEvent {
-  readonly account_id: string | null;
-}
-
-/**
- * Hands a change's webhooks on. No change: the step was done before, and its unsent webhooks are handed on
- * again.
- */
-export async function collectWebhooks(
-  trx: WorldDb,
-  transactionId: string,
-  change: StatusChange,
-  pending: PendingMessages,
-): Promise<void> {
-  if (change.account_id === null) return findUnsent(trx, transactionId, pending);
-  pending.accountId = change.account_id;
-  pending.ids.push(...(change.message_ids ?? []));
-}
-
 /** Enqueues the webhook of a status that the purchase has now. */
 export async function enqueueStatus(
   trx: WorldDb,
   transactionId: string,
   status: PurchaseEventStatus,
-  pending: PendingMessages,
 ): Promise<void> {
-  const args = { transaction_id: transactionId, status };
-  const change = await callFunction<StatusChange & { readonly is_new: boolean }>(
-    trx,
-    'write_present_status',
-    args,
-  );
-  if (change.account_id === null) return;
-  await collectWebhooks(
-    trx,
-    transactionId,
-    change.is_new ? change : { ...change, account_id: null },
-    pending,
-  );
-}
-
-/**
- * Adds webhooks of a purchase or a funding that were never attempted: the process that wrote them may have
- * died.
- */
-export async function findUnsent(
-  trx: WorldDb,
-  transactionId: string,
-  pending: PendingMessages,
-): Promise<void> {
-  const rows = await trx
-    .selectFrom('webhook_messages')
-    .select(['id', 'account_id'])
-    .where('subject', '=', transactionId)
-    .where('status', '=', 'PENDING')
-    .where('attempts', '=', 0)
-    .execute();
-  pending.accountId = rows[0]?.account_id ?? '';
-  pending.ids.push(...rows.map((row) => row.id));
+  await callFunction(trx, 'write_present_status', { transaction_id: transactionId, status });
 }

@@ -15,7 +15,7 @@ import { callFunction } from '../../platform/database/functions.ts';
 import { readPage } from '../../platform/database/page.ts';
 import { inTransaction } from '../../platform/database/transactions.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
-import { enqueueWebhook, subscribers, type PendingMessages } from '../../webhooks/store/messages.ts';
+import { enqueueWebhook, subscribers } from '../../webhooks/store/messages.ts';
 import type { PurchaseInput, PurchaseTimings } from '../purchase.ts';
 import { sameShare, type ReplacementPolicy } from '../replacements/rules.ts';
 import { addEvent, requested, unflag, type RequestedQuery } from './followed-rows.ts';
@@ -232,7 +232,6 @@ export async function openReplacement(
   db: WorldDb,
   row: ReplacementRow,
   { timings, ...options }: Pick<OpenOptions, 'now' | 'onNotRecorded'> & { readonly timings: PurchaseTimings },
-  pending: PendingMessages,
 ): Promise<{ readonly input: PurchaseInput; readonly opened: Opened }> {
   const { rows } = await sql<{
     packageCode: string;
@@ -274,7 +273,7 @@ export async function openReplacement(
   const isDearer = BigInt(first.costUsdE4) > mostE4;
   const refusal = isDearer ? DEARER : undefined;
   const opening = { ...options, refusal, keepRefusal: () => true, replaces: row.esim_id };
-  return { input, opened: await openPurchase(db, input, opening, pending) };
+  return { input, opened: await openPurchase(db, input, opening) };
 }
 
 /** The new eSIM is delivered: the old one is marked, and never installed from now on. false: it was. */
@@ -306,7 +305,6 @@ export async function beginRevoke(db: WorldDb, id: string): Promise<boolean> {
 export function recordReplaced(
   db: WorldDb,
   { id, transaction_id: transactionId }: Which,
-  pending: PendingMessages,
 ): Promise<ReplacementRow | undefined> {
   return inTransaction(db, async (trx) => {
     await lockPurchase(trx, transactionId);
@@ -320,7 +318,7 @@ export function recordReplaced(
       .executeTakeFirst();
     if (!closed) return undefined;
     const at = closed.closed_at ?? new Date();
-    const { iccid } = await cancelEsim(trx, closed.esim_id, at, pending);
+    const { iccid } = await cancelEsim(trx, closed.esim_id, at);
     await addEvent(trx, transactionId, 'replaced', closed.new_esim_id);
     await unflag(trx, 'replacements', transactionId);
     const facts = {
@@ -329,11 +327,7 @@ export function recordReplaced(
       ...{ priceMinor: closed.price_minor, currency: closed.currency },
     };
     const who = { accountId: closed.account_id, subscribers: closed.subscribers };
-    await enqueueWebhook(
-      trx,
-      { event: 'esim.replaced', key: id, subject: transactionId, ...who, at, facts },
-      pending,
-    );
+    await enqueueWebhook(trx, { event: 'esim.replaced', key: id, subject: transactionId, ...who, at, facts });
     return closed;
   });
 }

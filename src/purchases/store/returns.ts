@@ -11,7 +11,7 @@ import { callFunction } from '../../platform/database/functions.ts';
 import { readPage } from '../../platform/database/page.ts';
 import { inTransaction } from '../../platform/database/transactions.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
-import { enqueueWebhook, subscribers, type PendingMessages } from '../../webhooks/store/messages.ts';
+import { enqueueWebhook, subscribers } from '../../webhooks/store/messages.ts';
 import { policyFor, type ReturnPolicy } from '../returns/rules.ts';
 import { addEvent, requested, unflag, type RequestedQuery } from './followed-rows.ts';
 import { giveBack } from './return-money.ts';
@@ -168,7 +168,6 @@ export function refuseReturn(
 export function recordReturned(
   db: WorldDb,
   { id, transaction_id: transactionId }: Pick<ReturnRow, 'id' | 'transaction_id'>,
-  pending: PendingMessages,
 ): Promise<ReturnRow | 'CONTESTED' | undefined> {
   return inTransaction(db, async (trx) => {
     const payments = await lockPayments(trx, transactionId);
@@ -188,7 +187,7 @@ export function recordReturned(
     );
     const { at, isContested } = rows[0] ?? { at: new Date(), isContested: true };
     if (isContested) return 'CONTESTED';
-    const { iccid } = await cancelEsim(trx, open.esim_id, at, pending);
+    const { iccid } = await cancelEsim(trx, open.esim_id, at);
     await trx.updateTable('esims').set({ returned_at: at }).where('id', '=', open.esim_id).execute();
     const back = await giveBack(trx, open, payments);
     const returned = await trx
@@ -208,11 +207,7 @@ export function recordReturned(
     const money = { amountMinor: amount_minor, feeMinor: fee_minor, currency };
     const facts = { returnId: id, esimId, transactionId, iccid, ...money, refundedTo: back.to };
     const who = { accountId: open.account_id, subscribers: returned.subscribers };
-    await enqueueWebhook(
-      trx,
-      { event: 'esim.returned', key: id, subject: transactionId, ...who, at, facts },
-      pending,
-    );
+    await enqueueWebhook(trx, { event: 'esim.returned', key: id, subject: transactionId, ...who, at, facts });
     return returned;
   });
 }

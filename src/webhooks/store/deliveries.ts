@@ -1,86 +1,132 @@
 import { sql, type RawBuilder } from 'kysely';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { inTransaction } from '../../platform/database/transactions.ts';
-import type { Header } from '../rules.ts';
+import type { Header, MessageStatus } from '../rules.ts';
 import { disableEndpoint, signingSecrets, type DisablingReason } from './endpoints.ts';
-import type { PendingMessages } from './messages.ts';
 
-export type WebhookDelivery = NonNullable<Awaited<ReturnType<typeof leaseDelivery>>>;
+/** A message at its endpoint, as an attempt needs it. */
+export type WebhookDelivery = ReturnType<typeof toDelivery>;
+
+interface DeliveryRow {
+  readonly id: string;
+  readonly event_id: string | null;
+  readonly account_id: string;
+  readonly subject: string | null;
+  readonly body: string;
+  readonly status: MessageStatus;
+  readonly attempts: number;
+  readonly series_from: number;
+  readonly endpoint_id: string;
+  readonly url: string;
+  readonly is_open: boolean;
+  readonly failing_since: Date | null;
+  readonly secrets_sealed: readonly Buffer[];
+}
+
+const toDelivery = (row: DeliveryRow) => ({
+  messageId: row.id,
+  /** What receivers recognise a repeat by: the same for every attempt, on every endpoint. */
+  webhookId: row.event_id ?? row.id,
+  accountId: row.account_id,
+  /** Of the purchase or funding that it is about. */
+  transactionId: row.subject,
+  body: row.body,
+  status: row.status,
+  /** Recorded attempts: all, and those since the message was last reopened. */
+  attempts: row.attempts,
+  attemptsInSeries: row.attempts - row.series_from,
+  endpoint: {
+    id: row.endpoint_id,
+    url: row.url,
+    /** Enabled and not deleted. */
+    isOpen: row.is_open,
+    failingSince: row.failing_since,
+    /** Newest first. */
+    secretsSealed: row.secrets_sealed,
+  },
+});
+
+/** What both kinds of lease read, from tables `message` and `endpoint`. */
+const DELIVERY_COLUMNS = sql`
+  message.id, message.event_id, message.account_id, message.subject, message.body, message.status,
+  message.attempts, message.series_from, message.endpoint_id, endpoint.url, endpoint.failing_since,
+  ${signingSecrets('endpoint')} as secrets_sealed, endpoint.enabled and endpoint.deleted_at is null as is_open`;
 
 /** Longer than an attempt and its database writes take. */
 const LEASE_MS = 20_000;
+const LEASED = sql`clock_timestamp() + ${LEASE_MS}::float8 * interval '1 ms'`;
 
 /**
  * Reads a message and, if it is due and its endpoint open, leases it in the same statement: for others it is
  * not due until the lease expires. Due times are compared on the database's clock, so that workers' clocks do
- * not matter. `lease` is a lease passed on by another step; it counts as due. undefined: the message was
- * deleted.
+ * not matter. undefined: the message was deleted.
  */
-export async function leaseDelivery(db: WorldDb, messageId: string, lease: string | null = null) {
-  const row = await db
-    .with('found', () => messageAtEndpoint(db, messageId))
-    .with('leased', (qb) =>
-      qb
-        .updateTable('webhook_messages as message')
-        .from('found')
-        .set({ next_attempt_at: sql<Date>`clock_timestamp() + ${LEASE_MS}::float8 * interval '1 ms'` })
-        .whereRef('message.id', '=', 'found.id')
-        .whereRef('message.attempts', '=', 'found.attempts')
-        .where('found.is_open', '=', true)
-        .where('message.status', '=', 'PENDING')
-        .where(
-          sql<boolean>`(message.next_attempt_at <= clock_timestamp() or message.next_attempt_at = ${lease}::timestamptz)`,
-        )
-        .returning(sql<string>`message.next_attempt_at::text`.as('lease')),
+export async function leaseDelivery(db: WorldDb, messageId: string) {
+  const { rows } = await sql<DeliveryRow & { is_leased: boolean; due_in_ms: number }>`
+    with found as (
+      select ${DELIVERY_COLUMNS}, message.next_attempt_at
+        from webhook_messages message join webhook_endpoints endpoint on endpoint.id = message.endpoint_id
+       where message.id = ${messageId}
+    ), leased as (
+      update webhook_messages message set next_attempt_at = ${LEASED}
+        from found
+       where message.id = found.id and message.attempts = found.attempts and found.is_open
+         and message.status = 'PENDING' and message.next_attempt_at <= clock_timestamp()
+      returning message.id
     )
-    .selectFrom('found')
-    .leftJoin('leased', (join) => join.onTrue())
-    .selectAll('found')
-    .select([
-      'leased.lease',
-      sql<number>`greatest(0, ceil(extract(epoch from found.next_attempt_at - clock_timestamp()) * 1000))::float8`.as(
-        'due_in_ms',
-      ),
-    ])
-    .executeTakeFirst();
+    select found.*, leased.id is not null as is_leased,
+           greatest(0, ceil(extract(epoch from found.next_attempt_at - clock_timestamp()) * 1000))::float8 as due_in_ms
+      from found left join leased on true`.execute(db);
+  const [row] = rows;
   return (
     row && {
-      messageId,
-      /** What receivers recognise a repeat by: the same for every attempt, on every endpoint. */
-      webhookId: row.event_id ?? row.id,
-      accountId: row.account_id,
-      event: row.event,
-      body: row.body,
-      status: row.status,
-      /** Recorded attempts: all, and those since the message was last reopened. */
-      attempts: row.attempts,
-      attemptsInSeries: row.attempts - row.series_from,
-      /** Permission to send now; null: not now. */
-      lease: row.lease,
+      ...toDelivery(row),
+      /** Permission to send now. */
+      isLeased: row.is_leased,
       /** Without a lease: the wait before the next try. */
       // Due and not leased: another worker has leased it at this moment.
-      dueInMs: row.lease === null && row.due_in_ms === 0 ? LEASE_MS : row.due_in_ms,
-      endpoint: {
-        id: row.endpoint_id,
-        url: row.url,
-        /** Enabled and not deleted. */
-        isOpen: row.is_open,
-        failingSince: row.failing_since,
-        /** Newest first. */
-        secretsSealed: row.secrets_sealed,
-      },
+      dueInMs: !row.is_leased && row.due_in_ms === 0 ? LEASE_MS : row.due_in_ms,
     }
   );
 }
 
-function messageAtEndpoint(db: WorldDb, messageId: string) {
-  return db
-    .selectFrom('webhook_messages as message')
-    .innerJoin('webhook_endpoints as endpoint', 'endpoint.id', 'message.endpoint_id')
-    .selectAll('message')
-    .select(['endpoint.url', 'endpoint.failing_since', signingSecrets('endpoint').as('secrets_sealed')])
-    .select(sql<boolean>`endpoint.enabled and endpoint.deleted_at is null`.as('is_open'))
-    .where('message.id', '=', messageId);
+/** No workflow carries it. */
+const TO_DISPATCH = sql`status = 'PENDING' and handed_over_at is null`;
+
+/**
+ * Leases due messages that no workflow carries. Accounts take turns, so that ten thousand messages of one
+ * delay no other: at most `perAccount` of each, the longest due first. Any number of dispatchers may ask at
+ * once. Walks an index from account to account: its cost grows with the accounts that have such messages.
+ */
+export async function leaseDue(
+  db: WorldDb,
+  { limit, perAccount }: { readonly limit: number; readonly perAccount: number },
+): Promise<WebhookDelivery[]> {
+  const { rows } = await sql<DeliveryRow>`
+    with recursive accounts as (
+      (select account_id from webhook_messages where ${TO_DISPATCH} order by account_id limit 1)
+      union all
+      select (select next.account_id from webhook_messages next
+               where ${TO_DISPATCH} and next.account_id > accounts.account_id order by next.account_id limit 1)
+        from accounts where accounts.account_id is not null
+    ), turns as (
+      select due.id from accounts cross join lateral (
+        select id, next_attempt_at, row_number() over (order by next_attempt_at) as turn
+          from webhook_messages
+         where ${TO_DISPATCH} and account_id = accounts.account_id and next_attempt_at <= clock_timestamp()
+         order by next_attempt_at limit ${perAccount}
+      ) due
+      order by due.turn, due.next_attempt_at limit ${limit}
+    ), free as (
+      select id from webhook_messages
+       where id in (select id from turns) and ${TO_DISPATCH} and next_attempt_at <= clock_timestamp()
+         for update skip locked
+    )
+    update webhook_messages message set next_attempt_at = ${LEASED}
+      from free, webhook_endpoints endpoint
+     where message.id = free.id and endpoint.id = message.endpoint_id
+    returning ${DELIVERY_COLUMNS}`.execute(db);
+  return rows.map(toDelivery);
 }
 
 export interface AttemptMade {
@@ -97,8 +143,8 @@ export interface AttemptMade {
 }
 
 /** What an attempt means for its message. */
-export type Verdict =
-  { readonly status: 'DELIVERED' | 'FAILED' } | { readonly status: 'PENDING'; readonly waitMs: number };
+export type Verdict = { readonly status: 'DELIVERED' } | NotDelivered;
+type NotDelivered = { readonly status: 'FAILED' } | { readonly status: 'PENDING'; readonly waitMs: number };
 
 export type Recorded = Awaited<ReturnType<typeof recordAttempt>>;
 
@@ -111,27 +157,84 @@ export async function recordAttempt(
   delivery: WebhookDelivery,
   made: AttemptMade,
   verdict: Verdict,
-  disabling?: { readonly reason: DisablingReason; readonly pending: PendingMessages },
+  disabling?: DisablingReason,
 ) {
+  if (verdict.status === 'DELIVERED') {
+    const recorded = await recordDelivered(db, [{ delivery, made }]);
+    return { isNew: recorded.size > 0, verdict, isDisabled: false };
+  }
   if (!disabling)
-    return { isNew: await writeAttempt(db, delivery, made, verdict), verdict, isDisabled: false };
+    return { isNew: await writeFailed(db, delivery, made, verdict), verdict, isDisabled: false };
   return inTransaction(db, async (trx) => {
-    const { reason, pending } = disabling;
-    const endpoint = { ...delivery.endpoint, accountId: delivery.accountId };
-    const { messageId } = delivery;
-    const isDisabled = await disableEndpoint(trx, endpoint, { reason, at: made.endedAt, messageId }, pending);
-    const final: Verdict = isDisabled ? { status: 'FAILED' } : verdict;
-    return { isNew: await writeAttempt(trx, delivery, made, final), verdict: final, isDisabled };
+    const { messageId, accountId } = delivery;
+    const closed = { reason: disabling, at: made.endedAt, messageId };
+    const isDisabled = await disableEndpoint(trx, { ...delivery.endpoint, accountId }, closed);
+    const final = isDisabled ? ({ status: 'FAILED' } as const) : verdict;
+    return { isNew: await writeFailed(trx, delivery, made, final), verdict: final, isDisabled };
   });
 }
 
-async function writeAttempt(
+/**
+ * Records attempts that were accepted, each once, and that their endpoints work. Returns the ids of the
+ * messages whose attempt was new. One statement for all of them.
+ */
+export async function recordDelivered(
+  db: WorldDb,
+  attempts: readonly { readonly delivery: WebhookDelivery; readonly made: AttemptMade }[],
+): Promise<ReadonlySet<string>> {
+  const given = attempts.map(({ delivery, made }) => ({
+    id: delivery.messageId,
+    made_before: delivery.attempts,
+    ...columnsOf(made),
+  }));
+  const { rows } = await sql<{ id: string }>`
+    with given as (
+      select * from jsonb_to_recordset(${JSON.stringify(given)}::jsonb) as given (
+        id text, made_before integer, at timestamptz, ms integer, outcome text, status integer,
+        answer_start text, url text, request_headers jsonb, answer_headers jsonb)
+    ), message as (
+      update webhook_messages message
+         set attempts = message.attempts + 1, status = 'DELIVERED', next_attempt_at = null,
+             closed_at = now(), updated_at = now()
+        from given
+       where message.id = given.id and message.attempts = given.made_before and message.status <> 'DELIVERED'
+      returning message.id, message.endpoint_id
+    ), attempt as (
+      insert into webhook_attempts (message_id, attempt, at, ms, outcome, status, answer_start, url, request_headers, answer_headers)
+      select id, made_before + 1, at, ms, outcome, given.status, answer_start, url, request_headers, answer_headers
+        from given join message using (id)
+    ), endpoint as (
+      update webhook_endpoints set failing_since = null
+       where id in (select id from webhook_endpoints
+                     where id in (select endpoint_id from message) and failing_since is not null
+                     order by id for update)
+    )
+    select id from message`.execute(db);
+  return new Set(rows.map(({ id }) => id));
+}
+
+const columnsOf = ({
+  at,
+  ms,
+  outcome,
+  status,
+  answerStart,
+  url,
+  requestHeaders,
+  answerHeaders,
+}: AttemptMade) => ({
+  ...{ at, ms, outcome, status, url },
+  answer_start: answerStart,
+  request_headers: requestHeaders,
+  answer_headers: answerHeaders,
+});
+
+async function writeFailed(
   db: WorldDb,
   { messageId, attempts, attemptsInSeries, endpoint }: WebhookDelivery,
   made: AttemptMade,
-  verdict: Verdict,
+  verdict: NotDelivered,
 ): Promise<boolean> {
-  const isDelivered = verdict.status === 'DELIVERED';
   const { rows } = await sql`
     with message as (
       update webhook_messages
@@ -144,8 +247,8 @@ async function writeAttempt(
              ${made.requestHeaders && JSON.stringify(made.requestHeaders)}::jsonb, ${made.answerHeaders && JSON.stringify(made.answerHeaders)}::jsonb
         from message
     ), endpoint as (
-      update webhook_endpoints set failing_since = ${isDelivered ? null : made.endedAt}
-       where id = ${endpoint.id} and (failing_since is null) <> ${isDelivered} and exists (select from message)
+      update webhook_endpoints set failing_since = ${made.endedAt}
+       where id = ${endpoint.id} and failing_since is null and exists (select from message)
     )
     select id from message`.execute(db);
   return rows.length > 0;
@@ -155,9 +258,7 @@ async function writeAttempt(
  * A failed attempt changes a message only while it is pending in the attempt's series. One that was reopened
  * meanwhile keeps its new schedule, and its new series starts after this attempt.
  */
-function changesBy(verdict: Verdict, seriesFrom: number): RawBuilder<unknown> {
-  if (verdict.status === 'DELIVERED')
-    return sql`status = 'DELIVERED', next_attempt_at = null, closed_at = now()`;
+function changesBy(verdict: NotDelivered, seriesFrom: number): RawBuilder<unknown> {
   const isReopened = sql`status = 'PENDING' and series_from <> ${seriesFrom}`;
   const isCurrent = sql`status = 'PENDING' and series_from = ${seriesFrom}`;
   const nextAttemptAt = verdict.status === 'PENDING' ? inMs(verdict.waitMs) : sql`null`;
@@ -171,58 +272,66 @@ function changesBy(verdict: Verdict, seriesFrom: number): RawBuilder<unknown> {
 
 const inMs = (ms: number) => sql<Date>`now() + ${ms}::float8 * interval '1 ms'`;
 
-/** Moves the next attempt without recording one. */
-export async function postpone(db: WorldDb, delivery: WebhookDelivery, waitMs: number): Promise<void> {
-  await db
-    .updateTable('webhook_messages')
-    .set({ next_attempt_at: inMs(waitMs) })
-    .where((eb) => eb.and({ id: delivery.messageId, attempts: delivery.attempts, status: 'PENDING' }))
-    .execute();
+/** Moves the next attempts of these, without recording one. */
+export async function postpone(
+  db: WorldDb,
+  deliveries: readonly { readonly delivery: WebhookDelivery; readonly waitMs: number }[],
+): Promise<void> {
+  const given = deliveries.map(({ delivery, waitMs }) => ({
+    id: delivery.messageId,
+    attempts: delivery.attempts,
+    wait_ms: waitMs,
+  }));
+  await sql`
+    update webhook_messages message
+       set next_attempt_at = now() + given.wait_ms * interval '1 ms'
+      from jsonb_to_recordset(${JSON.stringify(given)}::jsonb) as given (id text, attempts integer, wait_ms float8)
+     where message.id = given.id and message.attempts = given.attempts and message.status = 'PENDING'`.execute(
+    db,
+  );
 }
 
-/** Fails a pending message whose endpoint is closed. It can be recovered. */
-export async function failUnsent(db: WorldDb, messageId: string): Promise<void> {
+/** Fails pending messages whose endpoint is closed. They can be recovered. */
+export async function failUnsent(db: WorldDb, messageIds: readonly string[]): Promise<void> {
   await db
     .updateTable('webhook_messages')
     .set({ status: 'FAILED', next_attempt_at: null, closed_at: sql`now()`, updated_at: sql`now()` })
-    .where((eb) => eb.and({ id: messageId, status: 'PENDING' }))
+    .where('id', 'in', messageIds)
+    .where('status', '=', 'PENDING')
     .execute();
 }
 
-/** Messages overdue by `overdueMs`, except those that the sweep handed over in the last `againAfterMs`. */
-export async function listOverdue(
+/** A workflow carries these from now on. */
+export async function markHandedOver(db: WorldDb, messageIds: readonly string[]): Promise<void> {
+  await db
+    .updateTable('webhook_messages')
+    .set({ handed_over_at: sql`now()` })
+    .where('id', 'in', messageIds)
+    .execute();
+}
+
+/** Messages overdue by so much, which their workflows do not attempt: they are sent from their rows again. */
+export async function takeBackOverdue(
   db: WorldDb,
-  which: { readonly overdueMs: number; readonly againAfterMs: number; readonly limit: number },
-): Promise<string[]> {
-  const rows = await db
+  { overdueMs, limit }: { readonly overdueMs: number; readonly limit: number },
+): Promise<number> {
+  const overdue = db
     .selectFrom('webhook_messages')
     .select('id')
     .where('status', '=', 'PENDING')
-    .where('next_attempt_at', '<', inMs(-which.overdueMs))
-    .where((eb) => eb.or([eb('swept_at', 'is', null), eb('swept_at', '<', inMs(-which.againAfterMs))]))
+    .where('handed_over_at', 'is not', null)
+    .where('next_attempt_at', '<', inMs(-overdueMs))
     .orderBy('next_attempt_at')
-    .limit(which.limit)
-    .execute();
-  return rows.map((row) => row.id);
-}
-
-/** Called after the hand-over: a sweep that dies in between hands over again, which does no harm. */
-export async function markSwept(db: WorldDb, messageIds: readonly string[]): Promise<void> {
-  if (messageIds.length === 0) return;
-  await db
+    .limit(limit)
+    .forUpdate()
+    .skipLocked();
+  const taken = await db
     .updateTable('webhook_messages')
-    .set({ swept_at: sql`now()` })
-    .where('id', 'in', messageIds)
-    .execute();
+    .set({ handed_over_at: null })
+    .where('id', 'in', overdue)
+    .executeTakeFirst();
+  return Number(taken.numUpdatedRows);
 }
-
-/** For the search attributes of the messages' workflows. */
-export const findMessageSubjects = (db: WorldDb, messageIds: readonly string[]) =>
-  db
-    .selectFrom('webhook_messages')
-    .select(['id', 'account_id as accountId', 'event', 'subject as transactionId'])
-    .where('id', 'in', messageIds)
-    .execute();
 
 /** Deletes messages closed before then, with their attempts; returns how many. */
 export async function forgetMessages(db: WorldDb, closedBefore: Date, limit: number): Promise<number> {

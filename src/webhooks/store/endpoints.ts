@@ -5,7 +5,7 @@ import type { WorldDb } from '../../platform/database/tables.ts';
 import { inTransaction, lockByName } from '../../platform/database/transactions.ts';
 import type { WebhookEvent } from '../events.ts';
 import { MAX_PREVIOUS_SECRETS, type DisabledReason } from '../rules.ts';
-import { enqueueWebhook, subscribers, type PendingMessages } from './messages.ts';
+import { enqueueWebhook, subscribers } from './messages.ts';
 import { writeNotice } from './notices.ts';
 
 export type Endpoint = NonNullable<Awaited<ReturnType<typeof findEndpoint>>>;
@@ -183,7 +183,6 @@ export async function disableEndpoint(
     at,
     messageId,
   }: { readonly reason: DisablingReason; readonly at: Date; readonly messageId?: string },
-  pending: PendingMessages,
 ): Promise<boolean> {
   return inTransaction(db, async (trx) => {
     const { rows } = await sql<Disabled>`
@@ -200,7 +199,7 @@ export async function disableEndpoint(
     const others = disabled.subscribers?.filter((endpointId) => endpointId !== id) ?? null;
     const event = { event: 'endpoint.disabled', key: `${id}:${at.getTime()}`, subject: null } as const;
     const facts = { endpointId: id, url, reason, messageId: message_id };
-    await enqueueWebhook(trx, { ...event, accountId, subscribers: others, facts, at }, pending);
+    await enqueueWebhook(trx, { ...event, accountId, subscribers: others, facts, at });
     const times = { failingSince: since?.toISOString() ?? null, disabledAt: at.toISOString() };
     const notice = { endpointId: id, host: hostOf(url), reason, ...times };
     await writeNotice(trx, accountId, { kind: 'endpoint-disabled', facts: notice }, at);

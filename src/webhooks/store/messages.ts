@@ -6,24 +6,6 @@ import { callFunction } from '../../platform/database/functions.ts';
 import { readPage } from '../../platform/database/page.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 
-/** Messages that a step wrote and that are to be sent once the step has committed. */
-export interface PendingMessages {
-  accountId: string;
-  readonly ids: string[];
-}
-
-/** Make a new one for each run of a step: a run that rolled back has written nothing. */
-export function newPendingMessages(): PendingMessages {
-  return { accountId: '', ids: [] };
-}
-
-/** The field of a step's result; absent when nothing was written. */
-export function messagesOf({ accountId, ids }: PendingMessages): {
-  readonly messages?: { readonly accountId: string; readonly ids: readonly string[] };
-} {
-  return ids.length === 0 ? {} : { messages: { accountId, ids } };
-}
-
 /** Endpoints that ask for an event, for the select list of its statement: one lookup in a small index. */
 export function subscribers(
   event: WebhookEvent,
@@ -48,18 +30,16 @@ export interface NewWebhook<Event extends WebhookEvent> {
 
 /**
  * Writes the event for the feed and one message per subscriber, in the transaction of the change: also
- * without a subscriber. A repeat with the same key writes nothing. What is for every account may be thousands
- * of messages: the sweep starts those.
+ * without a subscriber. A repeat with the same key writes nothing.
  */
 export async function enqueueWebhook<Event extends WebhookEvent>(
   trx: WorldDb,
   webhook: NewWebhook<Event>,
-  pending: PendingMessages,
 ): Promise<void> {
   const { event, accountId, subject, at } = webhook;
   const endpoints =
     accountId === null ? subscribers(event, sql`null`) : webhook.subscribers && [...webhook.subscribers];
-  const { message_ids } = await callFunction<WrittenEvent>(trx, 'write_event', {
+  await callFunction(trx, 'write_event', {
     account_id: accountId,
     event,
     event_key: `${event}:${webhook.key}`,
@@ -68,14 +48,6 @@ export async function enqueueWebhook<Event extends WebhookEvent>(
     at,
     endpoint_ids: endpoints,
   });
-  if (accountId === null) return;
-  pending.accountId = accountId;
-  pending.ids.push(...(message_ids ?? []));
-}
-
-/** What a function that writes an event returns: messages to be sent, null for none. */
-export interface WrittenEvent {
-  readonly message_ids: readonly string[] | null;
 }
 
 const SAMPLE_KEY_PREFIX = 'sample:';
@@ -147,16 +119,16 @@ export const reopenMessage = (db: WorldDb, accountId: string, id: string, now: D
 /** Per statement; fast enough for the statement timeout. */
 const REOPEN_AT_ONCE = 2_000;
 
-/** Those created in the range (without `to`), except samples. Returns their ids. */
+/** Those created in the range (without `to`), except samples. Returns how many. */
 export async function reopenFailed(
   db: WorldDb,
   accountId: string,
   endpointId: string,
   { from, to, now }: { readonly from: Date; readonly to: Date; readonly now: Date },
-): Promise<string[]> {
-  const ids: string[] = [];
+): Promise<number> {
+  let count = 0;
   for (;;) {
-    const rows = await db
+    const { numUpdatedRows } = await db
       .updateTable('webhook_messages')
       .set(reopened(now))
       .where('status', '=', 'FAILED')
@@ -171,10 +143,9 @@ export async function reopenFailed(
           .orderBy('created_at')
           .limit(REOPEN_AT_ONCE),
       )
-      .returning('id')
-      .execute();
-    ids.push(...rows.map((row) => row.id));
-    if (rows.length < REOPEN_AT_ONCE) return ids;
+      .executeTakeFirst();
+    count += Number(numUpdatedRows);
+    if (numUpdatedRows < REOPEN_AT_ONCE) return count;
   }
 }
 
@@ -183,7 +154,7 @@ function reopened(now: Date) {
     status: 'PENDING' as const,
     series_from: sql<number>`attempts`,
     next_attempt_at: sql<Date>`now()`,
-    swept_at: null,
+    handed_over_at: null,
     closed_at: null,
     updated_at: now,
   };

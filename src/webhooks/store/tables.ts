@@ -75,7 +75,8 @@ export interface WebhookMessagesTable {
   /** Attempts made before the message was last reopened; its schedule starts after them. */
   series_from: Generated<number>;
   next_attempt_at: Date | null;
-  swept_at: Date | null;
+  /** Since when a workflow carries it. Null: it is sent from its row. */
+  handed_over_at: Date | null;
   created_at: Generated<Date>;
   updated_at: Generated<Date>;
   closed_at: Date | null;

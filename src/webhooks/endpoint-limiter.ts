@@ -9,13 +9,13 @@ export interface EndpointLimits {
 export type Ending = 'answered' | 'unanswered' | 'unused';
 
 export interface Permit {
-  /** The endpoint is neither slow nor failing. */
-  readonly isQuick: boolean;
   readonly release: (ending: Ending) => void;
 }
 
-export type Acquired =
-  ({ readonly isGranted: true } & Permit) | { readonly isGranted: false; readonly waitMs: number };
+/** `isQuick`: the endpoint is neither slow nor failing. */
+export type Acquired = { readonly isQuick: boolean } & (
+  ({ readonly isGranted: true } & Permit) | { readonly isGranted: false; readonly waitMs: number }
+);
 
 /**
  * Limits concurrent attempts per endpoint, account and worker, slow endpoints more than others, so that a
@@ -106,9 +106,11 @@ export function createEndpointLimiter(
       // Keeps the map ordered by last use, the oldest first.
       endpoints.delete(endpointId);
       endpoints.set(endpointId, endpoint);
-      if (!isFree(endpoint, accountId, atMs))
-        return { isGranted: false, waitMs: retryIn(endpoint, permitsOf(endpoint, atMs), atMs, random) };
       const isQuick = !isFailing && !isSlow(endpoint, atMs);
+      if (!isFree(endpoint, accountId, atMs)) {
+        const waitMs = retryIn(endpoint, permitsOf(endpoint, atMs), atMs, random);
+        return { isGranted: false, isQuick, waitMs };
+      }
       return { isGranted: true, isQuick, release: grant(endpoint, accountId, atMs) };
     },
   };
