@@ -34,8 +34,7 @@ async function main(): Promise<void> {
     namespace: values.namespace,
     activities: { orders, supplier: {}, gateway: {}, webhooks: {}, ops: {} },
     vendors: { supplier: 'none', gateway: 'none' },
-    // The second for the children of `emptyWithChild`.
-    queues: ['orders', 'webhooks'],
+    queues: ['orders'],
     bundle,
     identity: `bench-floor-${process.pid}`,
     shutdownGraceMs: 1_000,

@@ -1,8 +1,7 @@
 /**
- * The three floors of L2. `sameShape` makes the same calls to Temporal as a wallet purchase that goes well,
- * and its steps do nothing; `empty` answers its Update-with-Start at once, and `emptyWithChild` then begins
- * one delivery, whose workflow is empty too. Must follow workflows/purchases/purchase.ts and
- * workflows/steps.ts when their shape changes.
+ * The floors of L2. `sameShape` makes the same calls to Temporal as a wallet purchase that goes well, and its
+ * steps do nothing; `empty` answers its Update-with-Start at once. Must follow
+ * workflows/purchases/purchase.ts and workflows/steps.ts when their shape changes.
  */
 import {
   allHandlersFinished,
@@ -14,7 +13,6 @@ import {
 import type { PurchaseInput } from '../../src/purchases/purchase.ts';
 import { type OrderActivities, firstAnswer } from '../../workflows/contract.ts';
 import { ICCID, NEEDS_ATTENTION, PURCHASE_STATUS } from '../../workflows/search-attributes.ts';
-import { startDeliveries } from '../../workflows/webhooks/deliver-webhook.ts';
 import type { PurchaseAnswer } from '../../src/payments/engine.ts';
 
 const OWN_DATABASE = {
@@ -53,22 +51,4 @@ export async function empty(): Promise<{ status: string }> {
   setHandler(firstAnswer, (): PurchaseAnswer => ({ status: 'SUCCESS' }));
   await condition(allHandlersFinished);
   return { status: 'SUCCESS' };
-}
-
-/**
- * The child is started by the code that purchases start theirs with: abandoned, with the same attributes,
- * waited for until it has begun.
- */
-export async function emptyWithChild({
-  accountId,
-  transactionId,
-}: PurchaseInput): Promise<{ status: string }> {
-  const ended = await empty();
-  await startDeliveries({ accountId, ids: [transactionId.replace('txn', 'msg')] }, transactionId);
-  return ended;
-}
-
-/** Stands in for the service's, whose name it must have: over at once. */
-export function deliverWebhook(): Promise<string> {
-  return Promise.resolve('DELIVERED');
 }

@@ -23,7 +23,7 @@ import type { Servers } from '../support/servers.ts';
 
 export type Floors = Awaited<ReturnType<typeof startFloors>>;
 
-type FloorName = 'sameShape' | 'empty' | 'emptyWithChild';
+type FloorName = 'sameShape' | 'empty';
 
 const CHECKOUT = join(import.meta.dirname, '..', '..');
 const DEADLINE_MS = 30_000;

@@ -1,7 +1,7 @@
 /**
  * L2 with webhooks: purchases of merchants with an endpoint that answers at once, with a slow one and with
- * none, beside an empty workflow with one abandoned child. A purchase is answered before its message is on
- * its way, so what a slice leaves to deliver is worked off before the next side's turn, and counted.
+ * none. A purchase is answered before its message is on its way, so what a slice leaves to deliver is worked
+ * off before the next side's turn, and counted.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createApiClient, type EndpointJson } from '../../src/cli/webhooks-client.ts';
@@ -11,7 +11,6 @@ import type { Service } from '../support/service.ts';
 import { findSaturation, measureSides, type Clients, type Way } from '../support/sides.ts';
 import { startBuyer, type Buyer } from './buyer.ts';
 import { deliveriesIn, type Deliveries } from './deliveries.ts';
-import type { Floors } from './floors.ts';
 import { largestHistory } from './history.ts';
 import { startReceiver, type Receiver } from './receiver.ts';
 import type { Run } from './run.ts';
@@ -22,27 +21,20 @@ const CHECK_EVERY_MS = 250;
 
 /** `buyer` buys for merchants without an endpoint. */
 export async function compareWebhooks(run: Run): Promise<void> {
-  const { servers, service, buyer, floors, options, findings } = run;
+  const { servers, service, buyer, options, findings } = run;
   const receiver = await startReceiver();
   const deliveries = deliveriesIn({ address: service.temporalAddress, namespace: service.namespace });
-  const children = deliveriesIn({ address: service.temporalAddress, namespace: floors.namespace });
-  servers.onClose(() => Promise.all([receiver, deliveries, children].map((one) => one.close())));
+  servers.onClose(() => Promise.all([receiver, deliveries].map((one) => one.close())));
   const quick = await quickWay(await startBuyer(servers, service), service, receiver, deliveries);
-  const floor: Way = {
-    once: () => floors.run('emptyWithChild'),
-    settle: async () => ({ open: await untilNone(() => children.count()) }),
-  };
-  const clients = await findSaturation({ quick, floor }, options);
+  const clients = await findSaturation({ quick }, options);
   const ways = {
     quick,
     slow: await slowWay(await startBuyer(servers, service), service, receiver, deliveries),
     without: { once: () => buyer.buy() },
-    floor,
   };
-  const clientsOf = (name: string) => (name === 'floor' ? clients.floor : clients.quick);
-  const samples = await measureSides(ways, clientsOf, options);
+  const samples = await measureSides(ways, () => clients.quick, options);
   judge(findings, samples, clients);
-  await measureHistory(findings, service, floors, quick);
+  await measureHistory(findings, service, quick);
   await untilNone(() => quick.missing());
   const purchases = receiver.taken.size + quick.missing();
   const what = `messages that did not arrive, of ${purchases} purchases`;
@@ -127,43 +119,39 @@ async function untilNone(left: () => Promise<number> | number): Promise<number> 
   return first;
 }
 
-function judge(findings: Findings, samples: Samples, clients: Clients<'quick' | 'floor'>): void {
+function judge(findings: Findings, samples: Samples, clients: Clients<'quick'>): void {
   const [rate, quick] = [{ unit: 'per second', samples, figure: 'rate' }, `${clients.quick} clients`];
-  const floor = 'empty workflow with one abandoned child';
-  findings.compare(
-    { ...rate, what: `purchases with a webhook endpoint, ${quick}`, ours: 'quick' },
-    ['floor', `${floor}, ${clients.floor} clients`, { atLeast: 0.6 }],
-    ['without', 'without an endpoint'],
-  );
+  findings.compare({ ...rate, what: `purchases with a webhook endpoint, ${quick}`, ours: 'quick' }, [
+    'without',
+    'without an endpoint',
+    { atLeast: 0.85 },
+  ]);
   findings.compare({ ...rate, what: `purchases with a slow webhook endpoint, ${quick}`, ours: 'slow' }, [
     'quick',
     'with one that answers at once',
     { atLeast: 0.8 },
   ]);
   const what = 'processor time of a purchase and its message, all programs together';
-  findings.compare({ what, unit: 'ms', samples, figure: 'cpuMs', ours: 'quick' }, ['floor', floor]);
+  findings.compare({ what, unit: 'ms', samples, figure: 'cpuMs', ours: 'quick' }, [
+    'without',
+    'without an endpoint',
+    { atMost: 1.15 },
+  ]);
   const median = (side: string, figure: string): string =>
     spreadOf(series(samples, side, figure)).median.toFixed(0);
   findings.remarks.push(
     `still to deliver when a slice ended, medians: ${median('quick', 'open')} to quick endpoints; ${median('slow', 'open')} to slow ones, ` +
-      `of which ${median('slow', 'hanging')} hung in an attempt; ${median('floor', 'open')} children of the floor`,
+      `of which ${median('slow', 'hanging')} hung in an attempt`,
   );
 }
 
 async function measureHistory(
   findings: Findings,
   { temporalAddress: address, namespace }: Service,
-  floors: Floors,
   quick: QuickWay,
 ): Promise<void> {
   const ours = await largestHistory({ address, namespace }, () => quick.once());
-  const floor = await largestHistory({ address, namespace: floors.namespace }, () =>
-    floors.run('emptyWithChild'),
-  );
   findings.count('history of a purchase with a webhook endpoint', 'events', ours.events);
   findings.count('history of a purchase with a webhook endpoint', 'bytes', ours.bytes);
-  findings.remarks.push(
-    `events of a purchase with a webhook endpoint: ${ours.types.join(', ')}`,
-    `the empty workflow with one abandoned child has ${floor.events} events in ${floor.bytes} bytes`,
-  );
+  findings.remarks.push(`events of a purchase with a webhook endpoint: ${ours.types.join(', ')}`);
 }

@@ -198,25 +198,8 @@ const WALKS: Record<RecordedPath, Walk> = {
   'refresh-usage': ({ stack }) => scheduled(stack, 'refreshUsage'),
   sweep: ({ stack }) => scheduled(stack, 'sweep'),
   'apply-inbox': ({ stack }) => scheduled(stack, 'applyInbox'),
-  'base-success-told': (recording) => bought(recording, { account: recording.shop.account }),
-  'processing-told': (recording) =>
-    boughtWith(
-      recording,
-      { neverAllocate: 1 },
-      { account: recording.shop.account, timings: SHORT_ANSWER_TIMINGS },
-    ),
-  'card-success-told': async (recording) => {
-    const { stack, harness, shop } = recording;
-    const { transactionId } = await harness.purchase({ account: shop.account, paidBy: 'CARD' });
-    await atGateway(stack, transactionId, 'pay');
-    return transactionId;
-  },
-  'deliver-webhook-in-task': ({ shop }) => sent(shop, 0),
-  'deliver-webhook-in-task-again': ({ shop }) => sent(shop, 2),
-  'deliver-webhook-in-task-gone': ({ shop }) => sent(shop, 1, answerStatus(410)),
-  // Longer than a workflow task may take without a heartbeat.
-  'deliver-webhook-in-task-long': ({ shop }) =>
-    sent(shop, 0, (response, received) => void setTimeout(() => TAKEN(response, received), 11_000)),
+  'deliver-webhook-again': ({ shop }) => sent(shop, 2),
+  'deliver-webhook-gone': ({ shop }) => sent(shop, 1, answerStatus(410)),
   'sweep-webhooks': ({ stack }) => scheduled(stack, 'sweepWebhooks'),
   'tidy-webhooks': ({ stack }) => scheduled(stack, 'tidyWebhooks'),
   reconcile: async ({ stack }) => {
@@ -303,9 +286,7 @@ async function sent(shop: Shop, refusals: number, then = TAKEN): Promise<string>
     answer: (response, received) =>
       (listener.received.length > refusals ? then : answerStatus(503))(response, received),
   });
-  const [messageId = ''] = await deliveries.write(account, listener);
-  await deliveries.engine.deliver([messageId]);
-  return messageId;
+  return deliveries.send(account, listener);
 }
 
 async function asks(stack: Stack, transactionId: string): Promise<number> {

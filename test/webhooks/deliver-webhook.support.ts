@@ -1,14 +1,13 @@
-// Messages delivered by the real engine on a stack, without a purchase.
+// Messages on a stack without a purchase: sent from their rows, and by workflows.
 import { connectClient } from '../../src/platform/temporal/connect.ts';
-import { composeWebhookEngine } from '../../src/app/composition/webhooks.ts';
+import { createWebhookEngine } from '../../src/app/temporal/webhook-engine.ts';
 import { sampleBody } from '../../src/webhooks/event-samples.ts';
 import type { WebhookEvent } from '../../src/webhooks/events.ts';
-import { createEvents } from '../../src/platform/telemetry/events.ts';
 import { listAttempts, findMessage, type Message } from '../../src/webhooks/store/messages.ts';
 import type { Stack, TestAccount } from '../support/world/stack.ts';
 import { until, type UntilOptions } from '../support/time/until.ts';
 import type { Listener } from '../support/people/webhook-receiver.ts';
-import { addMessage } from './webhooks.support.ts';
+import { addMessage, setMessage } from './webhooks.support.ts';
 
 export type DeliveryHarness = ReturnType<typeof createDeliveryHarness>;
 
@@ -18,34 +17,33 @@ export function createDeliveryHarness(stack: Stack) {
     address: stack.env['TEMPORAL_ADDRESS'] ?? '',
     namespace: stack.namespace,
   });
-  const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
-  const engine = composeWebhookEngine(stack.world, temporal, createEvents(silent));
+  const left: object[] = [];
+  const engine = createWebhookEngine(temporal, (fields) => left.push(fields));
   const event: WebhookEvent = 'esim.purchased';
-  const write = async (account: TestAccount, listener: Listener, count = 1): Promise<string[]> => {
+  /** Due at once. `columns`: as earlier attempts or a workflow have left them. */
+  const send = async (
+    account: TestAccount,
+    listener: Listener,
+    columns: Parameters<typeof setMessage>[2] = {},
+  ): Promise<string> => {
     const endpoint = { id: listener.endpointId, accountId: account.accountId };
     const now = new Date();
-    const one = () => addMessage(stack.world, { endpoint, event, body: sampleBody(event, now), now });
-    return Promise.all(Array.from({ length: count }, one));
+    return stack.owner.transaction().execute(async (trx) => {
+      const id = await addMessage(trx, { endpoint, event, body: sampleBody(event, now), now });
+      if (Object.keys(columns).length > 0) await setMessage(trx, id, columns);
+      return id;
+    });
   };
   const message = async (account: TestAccount, messageId: string): Promise<Message> =>
     (await findMessage(stack.world, account.accountId, messageId))!;
   return {
-    engine,
     temporal,
-    /** Messages in the rows, not started in the engine. */
-    write,
-    /** The same, started in the engine. */
-    send: async (account: TestAccount, listener: Listener, count?: number) => {
-      const ids = await write(account, listener, count);
-      await engine.deliver(ids);
-      return ids;
-    },
-    /** One with earlier attempts, as its row says; answers its id. */
-    sendAfter: async (account: TestAccount, listener: Listener, attempts: number) => {
-      const [id = ''] = await write(account, listener);
-      await stack.owner.updateTable('webhook_messages').set({ attempts }).where('id', '=', id).execute();
-      await engine.deliver([id]);
-      return id;
+    send,
+    /** To its workflow, which it starts or wakes. */
+    handOver: async (account: TestAccount, messageId: string) => {
+      const { accountId } = account;
+      const taken = await engine.handOver([{ messageId, accountId, transactionId: null, waitMs: 0 }]);
+      if (taken.length === 0) throw new Error(`not handed over: ${JSON.stringify(left)}`);
     },
     message,
     untilState: (

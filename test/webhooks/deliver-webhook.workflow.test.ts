@@ -55,10 +55,11 @@ async function oneIsRefused(
   listener.answerWith((response, received) =>
     answerStatus(refused.has(received.id) ? 500 : 204)(response, received),
   );
-  const [id = ''] = await harness.write(account, listener);
+  // It is sent once its id is known.
+  const later = new Date(Date.now() + 60_000);
+  const id = await harness.send(account, listener, { attempts, next_attempt_at: later });
   refused.add(id);
-  await stack.owner.updateTable('webhook_messages').set({ attempts }).where('id', '=', id).execute();
-  await harness.engine.deliver([id]);
+  await setMessage(stack.owner, id, { next_attempt_at: new Date() });
   return { listener, id, calls: () => listener.received.filter((received) => received.id === id) };
 }
 
@@ -70,15 +71,26 @@ const untilTried = (id: string, times: number) =>
   );
 
 describe.concurrent('a message', () => {
-  it('costs six events, with its account as a search attribute and neither body nor secret in them', async ({
-    expect,
-  }) => {
-    const listener = await receiver.listen(stack, account);
-    const [id = ''] = await harness.send(account, listener);
+  it('that is accepted at once costs no workflow', async ({ expect }) => {
+    const listener = await receiver.listen(stack, account, {
+      // The longest that an attempt may take, nearly.
+      answer: (response, received) => void setTimeout(() => answerStatus(204)(response, received), 11_000),
+    });
+    const id = await harness.send(account, listener);
+    await harness.untilState(account, id, 'DELIVERED');
+    expect(listener.received).toHaveLength(1);
+    expect(await harness.attempts(id)).toMatchObject([{ attempt: 1, status: 204 }]);
+    await expect(stack.temporal.workflow.getHandle(id).describe()).rejects.toThrow(/not found/i);
+  });
+
+  it('that a workflow carries shows its account, and neither body nor secret', async ({ expect }) => {
+    const { listener, id } = await oneIsRefused(7);
+    await untilTried(id, 1);
+    listener.answerWith(answerStatus(204));
+    await harness.untilState(account, id, 'DELIVERED');
     expect(await stack.temporal.workflow.getHandle(id).result()).toBe('DELIVERED');
     const history = await fetchHistory(stack, id);
-    // One more if the signal that began it is not in the first task.
-    expect(eventTypes(history).filter((type) => type !== 'WORKFLOW_EXECUTION_SIGNALED')).toHaveLength(6);
+    expect(eventTypes(history)).not.toContain('MARKER_RECORDED');
     const text = payloadTexts(history).join('\n');
     expect(text).toContain(id);
     expect(text).not.toContain(listener.secret.slice(6));
@@ -119,7 +131,7 @@ describe.concurrent('a message', () => {
     const listener = await receiver.listen(stack, account, {
       answer: answerStatus(503, { 'Retry-After': '2' }),
     });
-    const id = await harness.sendAfter(account, listener, 6);
+    const id = await harness.send(account, listener, { attempts: 6 });
     await listener.untilReceived(1);
     listener.answerWith(answerStatus(204));
     await harness.untilState(account, id, 'DELIVERED');
@@ -131,57 +143,26 @@ describe.concurrent('a message', () => {
   });
 });
 
-describe.concurrent('an attempt', () => {
-  const typesOf = async (id: string): Promise<string[]> => {
-    expect(await stack.temporal.workflow.getHandle(id).result()).toBe('DELIVERED');
-    return eventTypes(await fetchHistory(stack, id));
-  };
-
-  it('at a quick endpoint runs inside the workflow’s own task, however long it takes this time', async ({
-    expect,
-  }) => {
-    const listener = await receiver.listen(stack, account, {
-      // Longer than a workflow task may take without a heartbeat.
-      answer: (response, received) => void setTimeout(() => answerStatus(204)(response, received), 11_000),
-    });
-    const [id = ''] = await harness.send(account, listener);
-    const types = await typesOf(id);
-    expect(types).not.toContain('ACTIVITY_TASK_SCHEDULED');
-    expect(types).not.toContain('WORKFLOW_TASK_TIMED_OUT');
-    expect(listener.received).toHaveLength(1);
-    expect(await harness.attempts(id)).toHaveLength(1);
-  });
-
-  it('at an endpoint that has just failed runs as an activity on the queue', async ({ expect }) => {
-    const { listener, id } = await oneIsRefused(7);
-    await untilTried(id, 1);
-    listener.answerWith(answerStatus(204));
-    const types = await typesOf(id);
-    expect(types.filter((type) => type === 'MARKER_RECORDED')).toHaveLength(2);
-    expect(types).toContain('ACTIVITY_TASK_SCHEDULED');
-  });
-});
-
 describe.concurrent('a signal', () => {
   it('wakes a waiting message, once it is due', async ({ expect }) => {
     // It now waits the longest time there is: twice the last wait of the schedule, three and a half seconds.
     const listener = await receiver.listen(stack, account, {
       answer: answerStatus(503, { 'Retry-After': '3600' }),
     });
-    const id = await harness.sendAfter(account, listener, WAITS_MS.length - 2);
-    await untilTried(id, 1);
+    const id = await harness.send(account, listener, { attempts: WAITS_MS.length - 3 });
+    await untilTried(id, 2);
     listener.answerWith(answerStatus(204));
-    await reopenMessage(stack.world, account.accountId, id, new Date());
-    await harness.engine.deliver([id]);
+    await setMessage(stack.owner, id, { next_attempt_at: new Date() });
+    await harness.handOver(account, id);
     await harness.untilState(account, id, 'DELIVERED');
-    expect(listener.received).toHaveLength(2);
+    expect(listener.received).toHaveLength(3);
     expect(eventTypes(await fetchHistory(stack, id))).not.toContain('TIMER_FIRED');
   });
 
   it('changes nothing for a message that is not due', async ({ expect }) => {
     const { id, calls } = await oneIsRefused(7);
     await untilTried(id, 1);
-    for (let signal = 0; signal < 5; signal += 1) await harness.engine.deliver([id]);
+    for (let signal = 0; signal < 5; signal += 1) await harness.handOver(account, id);
     await harness.untilState(account, id, 'FAILED');
     expect(calls()).toHaveLength(3);
     expect(gapsOf(calls())[0]).toBeGreaterThanOrEqual(WAITS_MS[8]! * 0.8 - 1);
@@ -191,10 +172,10 @@ describe.concurrent('a signal', () => {
 describe.concurrent('an endpoint', () => {
   it('that answers 410 is disabled at once, with all messages that wait for it', async ({ expect }) => {
     const listener = await receiver.listen(stack, account, { answer: answerStatus(500) });
-    const waiting = await harness.sendAfter(account, listener, 8);
+    const waiting = await harness.send(account, listener, { attempts: 8 });
     await untilTried(waiting, 1);
     listener.answerWith(answerStatus(410));
-    const [id = ''] = await harness.send(account, listener);
+    const id = await harness.send(account, listener);
     await harness.untilState(account, id, 'FAILED');
     expect(await endpointOf(listener.endpointId)).toMatchObject({ enabled: false, disabledReason: 'GONE' });
     await harness.untilState(account, waiting, 'FAILED');
@@ -214,7 +195,7 @@ describe.concurrent('an endpoint', () => {
     // A message now and then, as merchants have them: a single one ends before the five days do.
     await until(
       async () => {
-        failed.push(...(await harness.send(owner, listener)));
+        failed.push(await harness.send(owner, listener));
         const endpoint = await findEndpoint(stack.world, owner.accountId, listener.endpointId);
         return endpoint?.disabledReason;
       },
@@ -238,26 +219,30 @@ describe.concurrent('an endpoint', () => {
     });
     const range = { from: began, to: new Date(Date.now() + 1_000), now: new Date() };
     const recover = () => reopenFailed(stack.world, owner.accountId, listener.endpointId, range);
-    const recovered = await recover();
-    expect(recovered.toSorted()).toEqual(failed.toSorted());
-    await harness.engine.deliver(recovered);
+    expect(await recover()).toBe(failed.length);
     for (const id of failed) await harness.untilState(owner, id, 'DELIVERED');
-    expect(await recover()).toEqual([]);
+    expect(await recover()).toBe(0);
     const sent = listener.received.slice(before).map((received) => received.id);
     expect(sent.toSorted()).toEqual(failed.toSorted());
   }, 120_000);
 });
 
 describe('while Postgres is read-only', () => {
-  it('nothing is sent, and each message is sent once afterwards', async () => {
+  it('nothing is sent, and each message is sent once afterwards, from its row and by a workflow', async () => {
     const listener = await receiver.listen(stack, account);
-    const ids = await harness.write(account, listener, 3);
     await sql`revoke update on webhook_messages from simway_test`.execute(stack.owner);
+    const ids: string[] = [];
     try {
-      await harness.engine.deliver(ids);
-      const [id = ''] = ids;
+      const send = () => harness.send(account, listener);
+      ids.push(
+        await send(),
+        await send(),
+        await harness.send(account, listener, { handed_over_at: new Date() }),
+      );
+      const carried = ids[2]!;
+      await harness.handOver(account, carried);
       await until(
-        async () => (await stack.temporal.workflow.getHandle(id).describe()).raw.pendingActivities ?? [],
+        async () => (await stack.temporal.workflow.getHandle(carried).describe()).raw.pendingActivities ?? [],
         ([tried]) => (tried?.attempt ?? 0) >= 3,
         { what: 'a step that is retried' },
       );
@@ -271,10 +256,10 @@ describe('while Postgres is read-only', () => {
 });
 
 describe('the sweep', () => {
-  it('starts messages without a workflow', async () => {
+  it('takes back a message whose workflow is lost', async () => {
     const listener = await receiver.listen(stack, account);
-    const [id = ''] = await harness.write(account, listener);
-    await setMessage(stack.owner, id, { next_attempt_at: new Date(Date.now() - 60_000) });
+    const overdue = { next_attempt_at: new Date(Date.now() - 60_000), handed_over_at: new Date() };
+    const id = await harness.send(account, listener, overdue);
     await harness.untilState(account, id, 'DELIVERED');
     expect(listener.received).toHaveLength(1);
   });

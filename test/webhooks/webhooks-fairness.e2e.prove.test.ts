@@ -52,7 +52,7 @@ async function sendSteadily(
   const sending: Promise<void>[] = [];
   const send = async (shop: Shop): Promise<void> => {
     const atMs = performance.now();
-    const [id = ''] = await harness.send(shop.account, shop.listener);
+    const id = await harness.send(shop.account, shop.listener);
     sent.set(id, { shop, atMs });
   };
   const startedMs = performance.now();
