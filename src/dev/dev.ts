@@ -12,7 +12,7 @@ import { prepareNamespaces } from '../app/temporal/namespaces.ts';
 import { readConfig, type DevSettings } from '../app/config/config.ts';
 import { createLogger } from '../platform/telemetry/logger.ts';
 import { migrateDatabase } from '../platform/database/migrate-database.ts';
-import { buildAllPages } from './build-pages.ts';
+import { buildAll, WORKFLOW_BUNDLE } from './build.ts';
 import type { ServiceLog } from './child.ts';
 import { startOurProcess } from './our-process.ts';
 import { oneTimePassword } from '../accounts/users/passwords.ts';
@@ -91,7 +91,7 @@ async function bringUp(settings: DevSettings, closers: Closers): Promise<void> {
     startServices(settings, adminPort, closers),
     startSimulator('supplier', supplierArgs, settings, closers),
     startSimulator('gateway', gatewayArgs, settings, closers),
-    buildAllPages(log),
+    buildAll(log),
   ]);
   log.info('database: migrating');
   let done = 0;
@@ -280,6 +280,7 @@ async function settingsOf(
     SIMWAY_LOG_LEVEL: settings.inherited['SIMWAY_LOG_LEVEL'] ?? 'info',
     SIMWAY_HTTP_PORT: String(at.port),
     SIMWAY_ADMIN_PORT: String(at.adminPort),
+    SIMWAY_WORKFLOW_BUNDLE: WORKFLOW_BUNDLE,
     SIMWAY_WORKER_ADMIN_PORT: String(workerAdminPort),
     SIMWAY_ID_SECRET: await storedSecret(settings.dataDir, 'id-secret'),
     SIMWAY_SECRETS_KEY: await storedSecret(settings.dataDir, 'secrets-key'),

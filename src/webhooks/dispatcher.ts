@@ -35,6 +35,8 @@ export interface Dispatcher {
 const BUSY_PAUSE_MS = 50;
 /** One walk of an index that is empty then. 345,600 a day for each environment and process. */
 const IDLE_PAUSE_MS = 250;
+/** While our database fails: later and later, up to this. */
+const FAILED_PAUSE_MS = 5_000;
 const LEASE_AT_ONCE = 100;
 /** Rows of a statement that records, postpones or hands over. */
 const BATCH = 200;
@@ -50,11 +52,13 @@ export function startDispatcher(deps: DispatcherDeps): Dispatcher {
   const run = async (): Promise<void> => {
     let pauseMs = BUSY_PAUSE_MS;
     while (!stopping.signal.aborted) {
-      const found = await takeTurn(deps, attempts).catch((error: unknown) => {
+      try {
+        const found = await takeTurn(deps, attempts);
+        pauseMs = found > 0 ? BUSY_PAUSE_MS : Math.min(pauseMs * 2, IDLE_PAUSE_MS);
+      } catch (error) {
         deps.onError(error);
-        return 0;
-      });
-      pauseMs = found > 0 ? BUSY_PAUSE_MS : Math.min(pauseMs * 2, IDLE_PAUSE_MS);
+        pauseMs = Math.min(pauseMs * 2, FAILED_PAUSE_MS);
+      }
       await pause(pauseMs, undefined, { signal: stopping.signal }).catch(() => undefined);
     }
   };

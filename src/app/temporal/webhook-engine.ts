@@ -7,7 +7,7 @@ import type { HandedOver, WebhookEngine } from '../../webhooks/engine.ts';
 import {
   DELIVER_WEBHOOK_WORKFLOW,
   DELIVERY_SUMMARY,
-  WEBHOOKS_QUEUE,
+  OPS_QUEUE,
   type DeliverWebhookInput,
   deliverNow,
 } from '../../../workflows/contract.ts';
@@ -54,7 +54,7 @@ async function beginOrWake(
     DELIVER_WEBHOOK_WORKFLOW,
     {
       workflowId: messageId,
-      taskQueue: WEBHOOKS_QUEUE,
+      taskQueue: OPS_QUEUE,
       args: [{ messageId }],
       signal: deliverNow,
       // A message that was opened again has ended before.

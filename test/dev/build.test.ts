@@ -1,9 +1,9 @@
-// `npm start` builds the dashboard and the documentation where their sources changed since the last build,
-// and then only.
+// `npm start` builds the workflows, the dashboard and the documentation where their sources changed since the
+// last build, and then only.
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { buildPages } from '../../src/dev/build-pages.ts';
+import { build } from '../../src/dev/build.ts';
 import { makeTestFolder } from '../support/world/test-folder.ts';
 
 let folder: string;
@@ -24,16 +24,16 @@ async function write(path: string, text: string): Promise<void> {
   await writeFile(join(folder, path), text);
 }
 
-async function start(build = () => write('dist/index.html', 'built')): Promise<void> {
-  await buildPages(
+async function start(make = () => write('dist/index.html', 'built')): Promise<void> {
+  await build(
     { info: () => undefined },
     {
       name: 'dashboard',
       sources: [folder, join(folder, '../routes'), join(folder, '../SECURITY.md')],
       built: join(folder, 'dist'),
-      build: () => {
+      make: () => {
         builds += 1;
-        return build();
+        return make();
       },
     },
   );

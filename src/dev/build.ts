@@ -13,21 +13,21 @@ const BUILT_FROM = 'built-from';
 const NOT_SOURCES = ['dist', 'node_modules', 'generated'];
 const BUILD_TIMEOUT_MS = 600_000;
 
-export interface Pages {
+export interface Built {
   readonly name: string;
   /** Files and folders. */
   readonly sources: readonly string[];
   /** Where the build writes. */
   readonly built: string;
-  readonly build: () => Promise<unknown>;
+  readonly make: () => Promise<unknown>;
 }
 
 /** The client that the build contains is written from the routes. */
-const dashboard: Pages = {
+const dashboard: Built = {
   name: 'dashboard',
   sources: [DASHBOARD, join(ROOT, 'src')],
   built: join(DASHBOARD, 'dist'),
-  async build() {
+  async make() {
     await run(join(ROOT, 'packages/client/generate.js'));
     const vite = createRequire(join(DASHBOARD, 'package.json')).resolve('vite/package.json');
     await run(join(vite, '../bin/vite.js'), 'build', DASHBOARD, '--logLevel', 'warn');
@@ -35,12 +35,26 @@ const dashboard: Pages = {
 };
 
 /** Its pages are documents from all over the repository (packages/docs-site/navigation.ts). */
-const docs: Pages = {
+const docs: Built = {
   name: 'documentation',
   sources: ['docs', 'packages', 'SECURITY.md', 'CONTRIBUTING.md'].map((path) => join(ROOT, path)),
   built: join(ROOT, 'packages/docs-site/dist'),
-  build: () => run(join(ROOT, 'packages/docs-site/build.ts')),
+  make: () => run(join(ROOT, 'packages/docs-site/build.ts')),
 };
+
+/** Webpack takes seconds and 200 MB, which a worker would keep: it runs in a process of its own. */
+const workflows: Built = {
+  name: 'workflows',
+  sources: ['workflows', 'src', 'package-lock.json'].map((path) => join(ROOT, path)),
+  built: join(ROOT, 'node_modules/.cache/workflows'),
+  async make() {
+    await mkdir(workflows.built, { recursive: true });
+    await run(join(ROOT, 'src/main.ts'), 'bundle', WORKFLOW_BUNDLE);
+  },
+};
+
+/** For SIMWAY_WORKFLOW_BUNDLE, once it is built. */
+export const WORKFLOW_BUNDLE = join(workflows.built, 'bundle.js');
 
 const run = (...args: readonly string[]) =>
   promisify(execFile)(process.execPath, args, {
@@ -50,23 +64,22 @@ const run = (...args: readonly string[]) =>
     env: { NODE_ENV: 'production' },
   });
 
-/** The dashboard and the documentation, one after the other: each build uses every processor. */
-export async function buildAllPages(log: Pick<ServiceLog, 'info'>): Promise<void> {
-  await buildPages(log, dashboard);
-  await buildPages(log, docs);
+/** One after the other: each build uses every processor. */
+export async function buildAll(log: Pick<ServiceLog, 'info'>): Promise<void> {
+  for (const one of [workflows, dashboard, docs]) await build(log, one);
 }
 
 /** Builds where the sources differ from those of the last build: some seconds, otherwise nothing. */
-export async function buildPages(
+export async function build(
   log: Pick<ServiceLog, 'info'>,
-  { name, sources, built, build }: Pages,
+  { name, sources, built, make }: Built,
 ): Promise<void> {
   const hash = await hashOf(sources);
   const builtFrom = join(built, BUILT_FROM);
   const last = await readFile(builtFrom, 'utf8').catch(() => undefined);
   if (last === hash) return;
   log.info(`${name}: building`);
-  await build();
+  await make();
   await mkdir(built, { recursive: true });
   await writeFile(builtFrom, hash);
   log.info(`${name}: built`);
