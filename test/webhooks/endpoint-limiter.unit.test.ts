@@ -8,7 +8,7 @@ import {
   type Acquired,
   type EndpointLimits,
   type EndpointLimiter,
-} from '../../activities/webhooks/endpoint-limiter.ts';
+} from '../../src/webhooks/endpoint-limiter.ts';
 import { seedOfRun } from '../support/time/size.ts';
 
 const LIMITS: EndpointLimits = { attempts: 40, perEndpoint: 10, perAccount: 25 };

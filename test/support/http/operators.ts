@@ -297,7 +297,6 @@ function createEngines(db: WorldDb, state: { readonly isEngineAway: boolean }): 
       ...{ check: () => Promise.resolve(), checkSoon: () => Promise.resolve() },
       supplierAnnounced: () => Promise.resolve(),
     },
-    webhooks: { deliver: () => Promise.resolve(), handOver: () => Promise.resolve([]) },
     reconcile: { reconcile: ({ range }) => reconciled(range) },
     jobs: { begin: () => Promise.resolve() },
   };

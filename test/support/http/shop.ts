@@ -354,7 +354,6 @@ function createWorld(environment: Environment, databases: Databases, vendors: Te
     jobEngine: { begin: () => Promise.resolve() },
     returnEngine: engine.returns,
     replacementEngine: engine.replacements,
-    webhookEngine: { deliver: () => Promise.resolve() },
     supplierEvents: {
       source: { name: 'esim-access', readEvent },
       isSender: (address) => requireRanges(vendors.supplierAddresses)(address),
