@@ -198,11 +198,10 @@ export async function recordDelivered(
              closed_at = now(), updated_at = now()
         from given
        where message.id = given.id and message.attempts = given.made_before and message.status <> 'DELIVERED'
-      returning message.id, message.endpoint_id
+      returning message.endpoint_id, given.*
     ), attempt as (
       insert into webhook_attempts (message_id, attempt, at, ms, outcome, status, answer_start, url, request_headers, answer_headers)
-      select id, made_before + 1, at, ms, outcome, given.status, answer_start, url, request_headers, answer_headers
-        from given join message using (id)
+      select id, made_before + 1, at, ms, outcome, status, answer_start, url, request_headers, answer_headers from message
     ), endpoint as (
       update webhook_endpoints set failing_since = null
        where id in (select id from webhook_endpoints
