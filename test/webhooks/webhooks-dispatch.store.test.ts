@@ -8,10 +8,10 @@ import type { WorldDb } from '../../src/platform/database/tables.ts';
 import {
   failUnsent,
   leaseDue,
-  markHandedOver,
   postpone,
   recordAttempt,
   recordDelivered,
+  takeBack,
   takeBackOverdue,
   type WebhookDelivery,
 } from '../../src/webhooks/store/deliveries.ts';
@@ -48,6 +48,12 @@ const countOf = (deliveries: readonly WebhookDelivery[], accountId: string): num
   deliveries.filter((delivery) => delivery.accountId === accountId).length;
 const rowOf = (id: string) =>
   books.owner.selectFrom('webhook_messages').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
+/** As the dispatcher does with messages of slow endpoints. */
+const handOver = async (ids: readonly string[], waitMs = 0) =>
+  postpone(
+    books.world,
+    (await Promise.all(ids.map(load))).map((delivery) => ({ delivery, waitMs, isHandedOver: true })),
+  );
 const waitOf = async (id: string): Promise<number> =>
   (await rowOf(id)).next_attempt_at!.getTime() - Date.now();
 
@@ -83,7 +89,7 @@ describe('a lease of what is due', () => {
       await newMessage(books.world, endpoint),
     ];
     await setMessage(books.owner, later, { next_attempt_at: ago(-5_000) });
-    await markHandedOver(books.world, [carried]);
+    await handOver([carried]);
     await attempt(delivered, made(), DELIVERED);
     await attempt(failed, refused, GIVEN_UP);
     expect(idsOf(await lease())).toEqual([messageId]);
@@ -97,10 +103,11 @@ describe('a lease of what is due', () => {
   it('has what an attempt needs, as the lease of a single message has it', async () => {
     const { endpoint, messageId } = await waiting();
     await attempt(messageId, refused, AGAIN);
-    await setMessage(books.owner, messageId, { next_attempt_at: ago(0), subject: 'txn-1' });
+    const due = { next_attempt_at: ago(0), handed_over_at: null, subject: 'txn-1' };
+    await setMessage(books.owner, messageId, due);
     const { isLeased, dueInMs, ...single } = await load(messageId);
     expect({ isLeased, dueInMs }).toEqual({ isLeased: true, dueInMs: 0 });
-    await setMessage(books.owner, messageId, { next_attempt_at: ago(0) });
+    await setMessage(books.owner, messageId, due);
     expect(await lease()).toEqual([single]);
     expect(single).toMatchObject({
       ...{ messageId, transactionId: 'txn-1', body: '{"a":1}', attempts: 1, attemptsInSeries: 1 },
@@ -260,10 +267,38 @@ it('messages are postponed together, each by its own wait, unless they were atte
 });
 
 describe('a message that a workflow carries', () => {
+  it('is one that waits for its next attempt, or was postponed so, and is not leased when it is due', async () => {
+    const [failed, slow] = [await waiting(), await waiting()];
+    await attempt(failed.messageId, refused, { status: 'PENDING', waitMs: 0 });
+    await handOver([slow.messageId]);
+    for (const { messageId } of [failed, slow])
+      expect((await rowOf(messageId)).handed_over_at).toBeInstanceOf(Date);
+    expect(await lease()).toEqual([]);
+    // Its own attempts and waits leave it with the workflow.
+    await attempt(failed.messageId, refused, { status: 'PENDING', waitMs: 0 });
+    await postpone(books.world, [{ delivery: await load(slow.messageId), waitMs: 0 }]);
+    expect(await lease()).toEqual([]);
+  });
+
+  it('is taken back when none took it: it is due after the wait, unless it is due later', async () => {
+    const [soon, late, again] = [await waiting(), await waiting(), await waiting()];
+    await handOver([soon.messageId]);
+    await attempt(late.messageId, refused, AGAIN);
+    await handOver([again.messageId]);
+    await reopenMessage(books.world, again.endpoint.accountId, again.messageId, new Date());
+    await takeBack(books.world, [soon.messageId, late.messageId, again.messageId], 30_000);
+    const rows = await Promise.all([soon, late, again].map(({ messageId }) => rowOf(messageId)));
+    expect(rows.map((row) => row.handed_over_at)).toEqual([null, null, null]);
+    const waits = await Promise.all([soon, late].map(({ messageId }) => waitOf(messageId)));
+    expect(waits.map((waitMs) => Math.ceil(waitMs / 30_000))).toEqual([1, 2]);
+    expect(idsOf(await lease())).toEqual([again.messageId]);
+  });
+
   it('is taken back when it is overdue for so long, the longest first, and then leased', async () => {
     const { endpoint, messageId: ours } = await waiting();
     const add = async (dueAt: Date): Promise<string> => {
       const id = await newMessage(books.world, endpoint);
+      await handOver([id]);
       await setMessage(books.owner, id, { next_attempt_at: dueAt });
       return id;
     };
@@ -274,26 +309,21 @@ describe('a message that a workflow carries', () => {
       await add(ago(90_000)),
     ];
     await setMessage(books.owner, ours, { next_attempt_at: ago(90_000) });
-    await markHandedOver(books.world, [due, longest, long, ended]);
     await attempt(ended, made(), DELIVERED);
     expect(await lease()).toHaveLength(1);
-    const takeBack = (limit = 10) => takeBackOverdue(books.world, { overdueMs: 30_000, limit });
-    expect(await takeBack(1)).toBe(1);
+    const takeBackOld = (limit = 10) => takeBackOverdue(books.world, { overdueMs: 30_000, limit });
+    expect(await takeBackOld(1)).toBe(1);
     expect(idsOf(await lease())).toEqual([longest]);
-    expect(await takeBack()).toBe(1);
+    expect(await takeBackOld()).toBe(1);
     expect(idsOf(await lease())).toEqual([long]);
-    expect(await takeBack()).toBe(0);
+    expect(await takeBackOld()).toBe(0);
     expect((await rowOf(due)).handed_over_at).not.toBeNull();
   });
 
   it('is taken back once by two sweeps at once', async () => {
-    const { id } = await flooded(40);
-    await markHandedOver(
-      books.world,
-      (await messagesAt(books.owner, id)).map((row) => row.id),
-    );
-    const takeBack = () => takeBackOverdue(books.world, { overdueMs: 30_000, limit: 40 });
-    const counts = await Promise.all([takeBack(), takeBack(), takeBack()]);
+    await plant(await newEndpoint(books.world, newAccountId()), 40, { isHandedOver: true });
+    const takeBackOld = () => takeBackOverdue(books.world, { overdueMs: 30_000, limit: 40 });
+    const counts = await Promise.all([takeBackOld(), takeBackOld(), takeBackOld()]);
     expect(counts.reduce((sum, count) => sum + count)).toBe(40);
     expect(await lease()).toHaveLength(40);
   });
@@ -301,7 +331,6 @@ describe('a message that a workflow carries', () => {
   it('is sent from its row again once it is sent again by hand', async () => {
     const [one, failed] = [await waiting(), await waiting()];
     for (const { messageId } of [one, failed]) await attempt(messageId, refused, AGAIN);
-    await markHandedOver(books.world, [one.messageId, failed.messageId]);
     await setMessage(books.owner, failed.messageId, { next_attempt_at: ago(0) });
     await attempt(failed.messageId, refused, GIVEN_UP);
     expect(await lease()).toEqual([]);
