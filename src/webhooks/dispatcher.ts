@@ -12,9 +12,10 @@ import type { WebhookEngine } from './engine.ts';
 import {
   failUnsent,
   leaseDue,
-  markHandedOver,
   postpone,
   recordDelivered,
+  takeBack,
+  type Postponed,
   type WebhookDelivery,
 } from './store/deliveries.ts';
 
@@ -40,11 +41,8 @@ const FAILED_PAUSE_MS = 5_000;
 const LEASE_AT_ONCE = 100;
 /** Rows of a statement that records, postpones or hands over. */
 const BATCH = 200;
-
-interface Waiting {
-  readonly delivery: WebhookDelivery;
-  readonly waitMs: number;
-}
+/** For messages that Temporal did not take. */
+const HAND_OVER_AGAIN_MS = 2_000;
 
 export function startDispatcher(deps: DispatcherDeps): Dispatcher {
   const stopping = new AbortController();
@@ -81,8 +79,7 @@ async function takeTurn(
   if (limit <= 0) return 1;
   const due = await leaseDue(db, { limit, perAccount: limits.perEndpoint });
   const closed: string[] = [];
-  const later: Waiting[] = [];
-  const forWorkflows: Waiting[] = [];
+  const waiting: Postponed[] = [];
   for (const delivery of due) {
     const { messageId, accountId, endpoint } = delivery;
     if (!endpoint.isOpen) {
@@ -96,12 +93,12 @@ async function takeTurn(
       continue;
     }
     if (permit.isGranted) permit.release('unused');
-    const waiting = { delivery, waitMs: permit.isGranted ? 0 : permit.waitMs };
-    (permit.isQuick ? later : forWorkflows).push(waiting);
+    waiting.push({ delivery, waitMs: permit.isGranted ? 0 : permit.waitMs, isHandedOver: !permit.isQuick });
   }
   if (closed.length > 0) await failUnsent(db, closed);
-  if (later.length + forWorkflows.length > 0) await postpone(db, [...later, ...forWorkflows]);
-  forWorkflows.forEach(attempts.handOver);
+  // On record before it is done, so that no dispatcher finds them meanwhile.
+  if (waiting.length > 0) await postpone(db, waiting);
+  waiting.filter(({ isHandedOver }) => isHandedOver).forEach(attempts.handOver);
   return due.length;
 }
 
@@ -111,7 +108,7 @@ function createAttempts(deps: DispatcherDeps) {
   stopped.catch(() => undefined);
   const running = new Set<Promise<void>>();
   const delivered = inBatches<Attempted>((attempts) => recordAll(deps, attempts), deps.onError);
-  const waiting = inBatches<Waiting>((messages) => handOver(deps, messages), deps.onError);
+  const waiting = inBatches<Postponed>((messages) => handOver(deps, messages), deps.onError);
   const attempt = async (delivery: WebhookDelivery, permit: Permit): Promise<void> => {
     let ending: Ending = 'unanswered';
     try {
@@ -153,14 +150,15 @@ async function recordAll(deps: DispatcherDeps, attempts: readonly Attempted[]): 
   }
 }
 
-/** What Temporal does not take now stays ours, and is found again when it is due. */
-async function handOver({ db, engine }: DispatcherDeps, messages: readonly Waiting[]): Promise<void> {
+/** What Temporal does not take is ours again. The sweep takes back what a process leaves that dies here. */
+async function handOver({ db, engine }: DispatcherDeps, messages: readonly Postponed[]): Promise<void> {
   const taken = await engine.handOver(
     messages.map(({ delivery: { messageId, accountId, transactionId }, waitMs }) => ({
       ...{ messageId, accountId, transactionId, waitMs },
     })),
   );
-  if (taken.length > 0) await markHandedOver(db, taken);
+  const left = messages.map(({ delivery }) => delivery.messageId).filter((id) => !taken.includes(id));
+  if (left.length > 0) await takeBack(db, left, HAND_OVER_AGAIN_MS);
 }
 
 /** Works on what has come together while the batch before was under way. */

@@ -386,7 +386,6 @@ it('every change ends in the supplier’s true state, every threshold and expiry
       supplier: laggingSupplier(byTranNo, random, () => nowMs),
       events: createEvents({ info: quiet, warn: quiet, error: quiet }),
       installData: installDataWith(),
-      webhookEngine: { deliver: () => Promise.resolve() },
     } as unknown as ActivityDeps;
     const inbox = createSupplierInbox({
       ...deps,

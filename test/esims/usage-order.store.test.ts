@@ -49,7 +49,6 @@ function deps() {
     clock: { now: () => new Date(nowMs) },
     events: createEvents({ info: nothing, warn: nothing, error: nothing }),
     installData: installDataWith(),
-    webhookEngine: { deliver: () => Promise.resolve() },
   } as unknown as ActivityDeps;
 }
 

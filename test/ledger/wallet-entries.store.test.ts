@@ -21,7 +21,6 @@ import type { WorldDb } from '../../src/platform/database/tables.ts';
 import { openPurchase } from '../../src/purchases/store/opening.ts';
 import { markPaid } from '../../src/purchases/store/payment-bookings.ts';
 import { profileItem, settlePurchase } from '../../src/purchases/store/purchases.ts';
-import { newPendingMessages } from '../../src/webhooks/store/messages.ts';
 import { nameOfRefusal, openBooks, untilStatementWaits, type Books } from '../support/world/books.ts';
 import { explain, rowsReadBy } from '../support/world/explain.ts';
 import { profileFacts, purchaseInput } from '../support/money/facts.ts';
@@ -62,7 +61,7 @@ async function buy(random: Random, id: string, accountId: string): Promise<void>
   if (!fromWallet)
     await books.world.transaction().execute(async (trx) => {
       await placePaidHold(trx, { id: transactionId, accountId, amount: usd(PRICE_MINOR) });
-      await markPaid(trx, transactionId, newPendingMessages());
+      await markPaid(trx, transactionId);
     });
   const end = random.below(3);
   if (end === 0) return;

@@ -17,9 +17,11 @@ export const BATCH_FAULTS: readonly Fault[] = [
       'await requirePayable(deps, principal, priced, total);',
       '',
     ],
+  }),
+  ...faultsIn('src/purchases/store/batches.ts', SCHEDULED, {
     'a cancelled batch is told about to nobody': [
-      'await cancelScheduled(deps.db, batch, { reason: outcome, now: deps.clock.now() }, pending);',
-      'await cancelScheduled(deps.db, batch, { reason: outcome, now: deps.clock.now() }, newPendingMessages());',
+      'if (closed) await enqueueCompleted(trx, closed, now);',
+      '',
     ],
   }),
   ...faultsIn('src/accounts/callers.ts', SCHEDULED, {

@@ -147,10 +147,6 @@ export const FAULTS: readonly Fault[] = [
       'const LOST_FIRST_MS = 1_000;',
       'const LOST_FIRST_MS = 60_000;',
     ],
-    'messages of the last look at the money wait for the sweep': [
-      '      await outbox.send();\n      while',
-      '      while',
-    ],
     'callers after the end let a history grow without end': ['        await beginAnewIfSuggested();\n', ''],
   }),
   ...faultsIn('workflows/payments/collect.ts', CARRIER, {
@@ -268,8 +264,8 @@ export const FAULTS: readonly Fault[] = [
   }),
   ...faultsIn('activities/payments/payments.ts', EVENT_AND_CHECK, {
     'the number of a check is drawn after its answer': [
-      'bookSeen(db, reference, seen, checkNumber, pending)',
-      'bookSeen(db, reference, seen, (await beginChecks(db, transactionId))[0]?.checkNumber ?? checkNumber, pending)',
+      'bookSeen(db, reference, seen, checkNumber)',
+      'bookSeen(db, reference, seen, (await beginChecks(db, transactionId))[0]?.checkNumber ?? checkNumber)',
     ],
   }),
   ...faultsIn('src/payments/store/gateway-events.ts', EVENT_AND_CHECK, {

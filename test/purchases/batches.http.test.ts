@@ -72,7 +72,6 @@ function depsWith(given: Partial<ActivityDeps> = {}): ActivityDeps {
     engine: api.shop.engine,
     events: createEvents(log),
     batchPacer: createUnlimitedPacer(),
-    webhooks: { sweeper: { handOver: () => Promise.resolve([]) } },
     notices: notices('live'),
     installUrl: (esimId: string) => api.shop.installUrl(esimId),
     ...given,

@@ -1,8 +1,6 @@
 // What a purchase's workflow makes of its steps' answers: it begins where the row says, waits as told, and
 // never takes silence for an answer.
-import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { makeId } from '../../src/domain/ids.ts';
 import {
   checkPayment,
   checkPaymentSoon,
@@ -352,18 +350,6 @@ describe('callers who ask again and again', () => {
 });
 
 describe('messages', () => {
-  it('of the last look at the money are sent before the end', async () => {
-    const id = makeId('message', randomBytes(16).toString('hex'));
-    const purchase = await begin({
-      openPurchase: () => ({ stage: 'delivered' }),
-      followMoney: () => ({ ...AT_REST, messages: { accountId: 'acc-1', ids: [id] } }),
-    });
-    await purchase.result();
-    const { events } = await purchase.fetchHistory();
-    const started = events?.map((event) => event.childWorkflowExecutionStartedEventAttributes);
-    expect(started?.map((event) => event?.workflowExecution?.workflowId)).toContain(id);
-  });
-
   it('the supplier’s announcement ends the wait for it', async () => {
     const purchase = await begin(
       {

@@ -17,7 +17,6 @@ import { openPurchase } from '../../src/purchases/store/opening.ts';
 import { markPaid } from '../../src/purchases/store/payment-bookings.ts';
 import { profileItem, settlePurchase, topUpItem } from '../../src/purchases/store/purchases.ts';
 import { countByRegion } from '../../src/purchases/store/statistics.ts';
-import { newPendingMessages } from '../../src/webhooks/store/messages.ts';
 import { openBooks, type Books } from '../support/world/books.ts';
 import { basePackage, profileFacts, purchaseInput, region } from '../support/money/facts.ts';
 import { failPurchase } from '../support/money/give-back.ts';
@@ -137,7 +136,7 @@ async function expire(id: string): Promise<void> {
 async function pay(id: string, accountId: string): Promise<void> {
   await books.world.transaction().execute(async (trx) => {
     await placePaidHold(trx, { id, accountId, amount: { amountMinor: 1_250n, currency: 'USD' } });
-    await markPaid(trx, id, newPendingMessages());
+    await markPaid(trx, id);
   });
 }
 

@@ -1,7 +1,7 @@
 // Thousands of messages at endpoints that hang: how often they are attempted, and what happens when their
 // endpoint recovers. Simulated with the limiter only, hours in a moment.
 import { describe, expect, it } from 'vitest';
-import { createEndpointLimiter, type Ending } from '../../activities/webhooks/endpoint-limiter.ts';
+import { createEndpointLimiter, type Ending } from '../../src/webhooks/endpoint-limiter.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/domain/clock.ts';
 import { createRandom, withSeed } from '../support/time/size.ts';
 

@@ -8,7 +8,7 @@ import {
   type Acquired,
   type EndpointLimits,
   type EndpointLimiter,
-} from '../../activities/webhooks/endpoint-limiter.ts';
+} from '../../src/webhooks/endpoint-limiter.ts';
 import { seedOfRun } from '../support/time/size.ts';
 
 const LIMITS: EndpointLimits = { attempts: 40, perEndpoint: 10, perAccount: 25 };
@@ -159,17 +159,26 @@ describe('a slow endpoint', () => {
 });
 
 describe('an endpoint is quick', () => {
-  const isQuick = (acquired: Acquired): boolean => acquired.isGranted && acquired.isQuick;
-
   it('while nothing bad is known about it', () => {
     const made = limiterAt();
     const first = acquire(made.limiter, 'a');
-    expect(isQuick(first)).toBe(true);
-    expect(isQuick(acquire(made.limiter, 'b', { isFailing: true }))).toBe(false);
+    expect(first.isQuick).toBe(true);
+    expect(acquire(made.limiter, 'b', { isFailing: true }).isQuick).toBe(false);
     made.pass(1_001);
-    expect(isQuick(acquire(made.limiter, 'a'))).toBe(false);
+    expect(acquire(made.limiter, 'a').isQuick).toBe(false);
     if (first.isGranted) first.release('answered');
-    expect(isQuick(acquire(made.limiter, 'a', { isFailing: true }))).toBe(false);
+    expect(acquire(made.limiter, 'a', { isFailing: true }).isQuick).toBe(false);
+  });
+
+  it('by the same rule for a caller without a permit', () => {
+    const { limiter, pass } = limiterAt();
+    fill(limiter, 'a');
+    fill(limiter, 'b', { isFailing: true });
+    expect(acquire(limiter, 'a')).toMatchObject({ isGranted: false, isQuick: true });
+    expect(acquire(limiter, 'a', { isFailing: true })).toMatchObject({ isGranted: false, isQuick: false });
+    expect(acquire(limiter, 'b')).toMatchObject({ isGranted: false, isQuick: false });
+    pass(1_001);
+    expect(acquire(limiter, 'a')).toMatchObject({ isGranted: false, isQuick: false });
   });
 });
 

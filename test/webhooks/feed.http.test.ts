@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CURSOR_CHARACTERS } from '../../src/webhooks/feed.ts';
 import { forgetEvents } from '../../src/webhooks/store/feed.ts';
-import { enqueueWebhook, newPendingMessages } from '../../src/webhooks/store/messages.ts';
+import { enqueueWebhook } from '../../src/webhooks/store/messages.ts';
 import { startApi, type TestApi, type Reply } from '../support/http/api.ts';
 import { generalError } from '../support/http/error-bodies.ts';
 import { until } from '../support/time/until.ts';
@@ -58,7 +58,7 @@ async function writeEvents(
       facts: { ...facts, currency: 'NGN' },
       at: NOW,
     } as const;
-    await enqueueWebhook(api.shop.db, webhook, newPendingMessages());
+    await enqueueWebhook(api.shop.db, webhook);
   }
 }
 

@@ -17,12 +17,7 @@ import {
   type FeedQuery,
   type FeedPosition,
 } from '../../src/webhooks/store/feed.ts';
-import {
-  enqueueWebhook,
-  newPendingMessages,
-  subscribers,
-  type PendingMessages,
-} from '../../src/webhooks/store/messages.ts';
+import { enqueueWebhook, subscribers } from '../../src/webhooks/store/messages.ts';
 import type { WorldDb } from '../../src/platform/database/tables.ts';
 import { openBooks, refusalOf } from '../support/world/books.ts';
 import { openSchema } from '../support/world/database.ts';
@@ -45,12 +40,11 @@ async function writeEvent(
   db: WorldDb,
   accountId: string | null,
   key: string = randomUUID(),
-  pending: PendingMessages = newPendingMessages(),
 ): Promise<string> {
   const { rows } = await sql<{ found: string[] | null }>`
     select ${subscribers('endpoint.disabled', sql`${accountId}::text`)} as found`.execute(db);
   const about = { key, subject: null, accountId, subscribers: rows[0]?.found ?? null, at: NOW };
-  await enqueueWebhook(db, { event: 'endpoint.disabled', facts: { ...FACTS, url: key }, ...about }, pending);
+  await enqueueWebhook(db, { event: 'endpoint.disabled', facts: { ...FACTS, url: key }, ...about });
   return key;
 }
 
@@ -103,20 +97,17 @@ describe('an event', () => {
     const accountId = newAccountId();
     const key = await writeEvent(books.world, accountId);
     await subscriber(accountId);
-    const pending = newPendingMessages();
-    await writeEvent(books.world, accountId, key, pending);
-    expect(pending.ids).toEqual([]);
+    await writeEvent(books.world, accountId, key);
+    expect(await messages(accountId)).toEqual([]);
   });
 
   it('has one id for all of its messages', async () => {
     const accountId = newAccountId();
     for (let made = 0; made < 3; made += 1) await subscriber(accountId);
-    const pending = newPendingMessages();
-    await writeEvent(books.world, accountId, randomUUID(), pending);
+    await writeEvent(books.world, accountId);
     const [event] = (await read(accountId)).events;
     const found = await messages(accountId);
     expect(found.map((row) => [row.event_id, row.body])).toEqual(Array(3).fill([event?.id, event?.body]));
-    expect(pending.ids.toSorted()).toEqual(found.map(({ id }) => id).toSorted());
   });
 
   it('is not written if its transaction fails', async () => {
@@ -172,7 +163,7 @@ describe('an event for every account', () => {
     expect(keysOf(await read(other))).not.toContain(keys[0]);
   });
 
-  it('is sent to all subscribed endpoints, which the sweep starts', async () => {
+  it('is sent to all subscribed endpoints', async () => {
     const accounts = Array.from({ length: 5 }, newAccountId);
     for (const accountId of accounts) await subscriber(accountId);
     const [unsubscribed = ''] = accounts.splice(4);
@@ -181,9 +172,7 @@ describe('an event for every account', () => {
       .set({ events: ['payment.received'] })
       .where('account_id', '=', unsubscribed)
       .execute();
-    const pending = newPendingMessages();
-    await writeEvent(books.world, null, randomUUID(), pending);
-    expect(pending).toEqual(newPendingMessages());
+    await writeEvent(books.world, null);
     for (const accountId of accounts)
       expect(await messages(accountId)).toMatchObject([{ status: 'PENDING', attempts: 0 }]);
     expect(await messages(unsubscribed)).toEqual([]);

@@ -23,7 +23,6 @@ import {
   updateEndpoint,
   type Endpoint,
 } from '../../src/webhooks/store/endpoints.ts';
-import { newPendingMessages } from '../../src/webhooks/store/messages.ts';
 import { openBooks } from '../support/world/books.ts';
 import { newAccount } from '../support/money/facts.ts';
 import {
@@ -44,8 +43,7 @@ const ago = (ms: number): Date => new Date(now.getTime() - ms);
 
 const notices = () =>
   books.owner.selectFrom('notices').selectAll().orderBy('created_at').orderBy('kind').execute();
-const gone = (endpoint: Endpoint, pending = newPendingMessages()) =>
-  disableEndpoint(books.world, endpoint, { reason: 'GONE', at: now }, pending);
+const gone = (endpoint: Endpoint) => disableEndpoint(books.world, endpoint, { reason: 'GONE', at: now });
 
 /** An account with an address, and an endpoint. */
 async function owned(): Promise<{ endpoint: Endpoint; email: string }> {
@@ -84,9 +82,7 @@ describe('a notice', () => {
   it('is not written if the disabling is rolled back', async () => {
     const { endpoint } = await owned();
     const undone = books.world.transaction().execute(async (trx) => {
-      expect(await disableEndpoint(trx, endpoint, { reason: 'GONE', at: now }, newPendingMessages())).toBe(
-        true,
-      );
+      expect(await disableEndpoint(trx, endpoint, { reason: 'GONE', at: now })).toBe(true);
       throw new Error('taken back');
     });
     await expect(undone).rejects.toThrow('taken back');
@@ -204,22 +200,13 @@ describe('sending', () => {
 });
 
 describe('the sweep', () => {
-  const handedOver: string[] = [];
   const disabledEvents: object[] = [];
   const sweep = (): Promise<string> => {
     const deps = {
       db: books.world,
       clock: { now: () => now },
       events: { webhookEndpointDisabled: (fields: object) => disabledEvents.push(fields) },
-      webhooks: {
-        failingLimitMs: FAILING_LIMIT_MS,
-        sweeper: {
-          handOver: (ids: readonly string[]) => {
-            handedOver.push(...ids);
-            return Promise.resolve([]);
-          },
-        },
-      },
+      webhooks: { failingLimitMs: FAILING_LIMIT_MS },
     };
     return createWebhookMaintenance(deps as unknown as ActivityDeps).disableFailing();
   };
@@ -263,7 +250,6 @@ describe('the sweep', () => {
     expect(disabledEvents).toEqual([{ endpointId: quiet.id, accountId: quiet.accountId, reason: 'FAILING' }]);
     const sent = await messagesAt(books.owner, watcher.id);
     expect(sent.map(({ event }) => event)).toEqual(['endpoint.disabled']);
-    expect(handedOver).toEqual(sent.map(({ id }) => id));
     expect(await sweep()).toBe('0 endpoints disabled, 0 owners warned');
     expect(await notices()).toHaveLength(2);
   });

@@ -23,7 +23,6 @@ import { openPurchase } from '../../src/purchases/store/opening.ts';
 import { sealedQrCodeUrl } from '../../src/webhooks/event-rules.ts';
 import type { WebhookEvent } from '../../src/webhooks/events.ts';
 import { deleteEndpoint, updateEndpoint } from '../../src/webhooks/store/endpoints.ts';
-import { newPendingMessages } from '../../src/webhooks/store/messages.ts';
 import { openBooks } from '../support/world/books.ts';
 import { basePackage, profileFacts, purchaseInput, region } from '../support/money/facts.ts';
 import { failPurchase } from '../support/money/give-back.ts';
@@ -98,9 +97,8 @@ describe('a purchase from the wallet', () => {
     ];
     await newEndpoint(books.world, accountId, { events: ['payment.received'] });
     await newEndpoint(books.world, newAccountId());
-    const pending = newPendingMessages();
     const { transactionId, esimId } = await opened(accountId);
-    await settlePurchase(books.world, transactionId, PROFILE, pending);
+    await settlePurchase(books.world, transactionId, PROFILE);
     const messages = await messagesOf(books.owner, accountId);
     expect(messages.map(({ endpoint }) => endpoint).toSorted()).toEqual([first.id, second.id].toSorted());
     expect(messages[0]).toMatchObject({
@@ -120,8 +118,6 @@ describe('a purchase from the wallet', () => {
         timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/) as string,
       },
     });
-    expect(pending.accountId).toBe(accountId);
-    expect(pending.ids).toHaveLength(2);
   });
 
   it('sends FAILED without an eSIM, and nothing when it is opened', async () => {
@@ -137,14 +133,10 @@ describe('a purchase from the wallet', () => {
   it('sends PROCESSING when its buyer is about to get that answer, once, and not after it is closed', async () => {
     const accountId = await listening();
     const { transactionId } = await opened(accountId);
-    const [first, second] = [newPendingMessages(), newPendingMessages()];
-    await enqueueStatus(books.world, transactionId, 'PROCESSING', first);
-    await enqueueStatus(books.world, transactionId, 'PROCESSING', second);
-    expect(first.ids).toHaveLength(1);
-    // The process that wrote it first may have died before the message was sent.
-    expect(second).toEqual(first);
+    await enqueueStatus(books.world, transactionId, 'PROCESSING');
+    await enqueueStatus(books.world, transactionId, 'PROCESSING');
     await settlePurchase(books.world, transactionId);
-    await enqueueStatus(books.world, transactionId, 'PROCESSING', newPendingMessages());
+    await enqueueStatus(books.world, transactionId, 'PROCESSING');
     expect(await bodiesOf(accountId)).toMatchObject([
       { status: 'PROCESSING', esimId: '' },
       { status: 'SUCCESS' },
@@ -158,7 +150,7 @@ describe('a purchase from the wallet', () => {
     await newEndpoint(books.world, accountId);
     const topUp = { packageType: 'TOPUP', packageCode: 'TOPUP_NG', esimId } as const;
     const { transactionId } = await opened(accountId, topUp);
-    await enqueueStatus(books.world, transactionId, 'PROCESSING', newPendingMessages());
+    await enqueueStatus(books.world, transactionId, 'PROCESSING');
     await failPurchase(books.world, transactionId, OUT_OF_STOCK);
     const esim = { esimId, iccid: '8901000000000000001', qrCodeUrl: sealedQrCodeUrl(esimId), ...NO_OWN };
     expect(await bodiesOf(accountId)).toEqual([
@@ -172,30 +164,18 @@ describe('a purchase from the wallet', () => {
     const input = purchaseInput({ transactionId: `txn-${randomUUID()}`, accountId });
     await openPurchase(books.world, input, OPEN);
     expect(await bodiesOf(accountId)).toEqual([]);
-    const pending = newPendingMessages();
     const kept = { ...input, transactionId: `txn-${randomUUID()}` };
-    await openPurchase(books.world, kept, { ...OPEN, keepRefusal: () => true }, pending);
+    await openPurchase(books.world, kept, { ...OPEN, keepRefusal: () => true });
     expect(await bodiesOf(accountId)).toMatchObject([
       { transactionId: kept.transactionId, status: 'FAILED' },
     ]);
-    expect(pending.ids).toHaveLength(1);
   });
 
-  it('sends once however often a step runs, and starts unsent messages again', async () => {
+  it('sends once however often a step runs', async () => {
     const accountId = await listening();
     const { transactionId } = await opened(accountId);
-    const runs = [newPendingMessages(), newPendingMessages(), newPendingMessages()];
-    for (const pending of runs) await settlePurchase(books.world, transactionId, undefined, pending);
+    for (let run = 0; run < 3; run += 1) await settlePurchase(books.world, transactionId);
     expect(await bodiesOf(accountId)).toHaveLength(1);
-    expect(runs[1]).toEqual(runs[0]);
-    await books.owner
-      .updateTable('webhook_messages')
-      .set({ attempts: 1 })
-      .where('account_id', '=', accountId)
-      .execute();
-    const late = newPendingMessages();
-    await settlePurchase(books.world, transactionId, undefined, late);
-    expect(late.ids).toEqual([]);
   });
 
   it('writes nothing if its transaction fails', async () => {
@@ -226,12 +206,10 @@ describe('recipients', () => {
     const disabled = { enabled: false, disabled_reason: 'FAILING', disabled_at: NOW } as const;
     await setEndpoint(books.owner, failing.id, disabled);
     const { transactionId } = await opened(accountId);
-    const pending = newPendingMessages();
-    await settlePurchase(books.world, transactionId, undefined, pending);
+    await settlePurchase(books.world, transactionId);
     expect(await messagesOf(books.owner, accountId)).toMatchObject([
       { status: 'FAILED', subject: transactionId },
     ]);
-    expect(pending.ids).toEqual([]);
   });
 });
 
@@ -268,9 +246,7 @@ describe('the cost of messages', () => {
 
   it('is one statement for PROCESSING', async () => {
     const { transactionId } = await opened(await buyer());
-    expect(
-      await statementsOf((world) => enqueueStatus(world, transactionId, 'PROCESSING', newPendingMessages())),
-    ).toBe(1);
+    expect(await statementsOf((world) => enqueueStatus(world, transactionId, 'PROCESSING'))).toBe(1);
   });
 
   it('is, for opening, a read and one statement that writes all of it, with or without a key', async () => {
@@ -300,11 +276,9 @@ describe('an unpaid purchase', () => {
     const accountId = newAccountId();
     await newEndpoint(books.world, accountId);
     const { transactionId } = await opened(accountId, { paymentMethod: 'CARD' });
-    const pending = newPendingMessages();
-    expect(await closeUnpaid(books.world, transactionId, 'PAYMENT_EXPIRED', pending)).toBe('closed');
+    expect(await closeUnpaid(books.world, transactionId, 'PAYMENT_EXPIRED')).toBe('closed');
     expect(await closeUnpaid(books.world, transactionId, 'PAYMENT_EXPIRED')).toBe('closed');
     expect(await bodiesOf(accountId)).toMatchObject([{ transactionId, status: 'FAILED', esimId: '' }]);
-    expect(pending.ids).toHaveLength(1);
   });
 });
 
@@ -357,19 +331,19 @@ describe('a low balance', () => {
   it('is sent at once when the threshold is set above the balance, and not again while it stays low', async () => {
     const accountId = await watched(3_000n);
     const wallet = { accountId, currency: 'USD' } as const;
+    /** How many were sent by then. */
     const set = async (thresholdMinor: bigint, at: number) => {
-      const pending = newPendingMessages();
-      await setLowBalance(books.world, wallet, thresholdMinor, new Date(NOW.getTime() + at), pending);
-      return pending.ids.length;
+      await setLowBalance(books.world, wallet, thresholdMinor, new Date(NOW.getTime() + at));
+      return (await bodiesOf(accountId)).length;
     };
     expect(await set(3_000n, 1)).toBe(0);
     expect(await set(3_001n, 2)).toBe(1);
     expect(await bodiesOf(accountId)).toEqual([{ balance: 30, threshold: 30.01, currency: 'USD' }]);
-    expect([await set(3_001n, 3), await set(9_000n, 4)]).toEqual([0, 0]);
+    expect([await set(3_001n, 3), await set(9_000n, 4)]).toEqual([1, 1]);
     await take(accountId);
     expect(await bodiesOf(accountId)).toHaveLength(1);
     // Not low by a smaller threshold, and low again by a greater one.
-    expect([await set(1_000n, 5), await set(2_000n, 6)]).toEqual([0, 1]);
+    expect([await set(1_000n, 5), await set(2_000n, 6)]).toEqual([1, 2]);
   });
 
   it('is sent at once to an account without a wallet, whose balance is zero', async () => {

@@ -8,7 +8,6 @@ import {
   recordAttempt,
   type AttemptMade,
   type Verdict,
-  type WebhookDelivery,
 } from '../../src/webhooks/store/deliveries.ts';
 import { createEndpoint, findEndpoint, type Endpoint } from '../../src/webhooks/store/endpoints.ts';
 import type { WebhookEndpointsTable, WebhookMessagesTable } from '../../src/webhooks/store/tables.ts';
@@ -112,8 +111,7 @@ export const refused = made({ status: 500, answerStart: 'oh no' });
 
 /** A message that waits, and the result of a delivery step, on these books. */
 export function deliveringOn(world: WorldDb) {
-  const load = async (messageId: string): Promise<WebhookDelivery> =>
-    (await leaseDelivery(world, messageId))!;
+  const load = async (messageId: string) => (await leaseDelivery(world, messageId))!;
   return {
     load,
     waiting: async (accountId = newAccountId()): Promise<{ endpoint: Endpoint; messageId: string }> => {

@@ -96,7 +96,8 @@ const TO_DISPATCH = sql`status = 'PENDING' and handed_over_at is null`;
 /**
  * Leases due messages that no workflow carries. Accounts take turns, so that ten thousand messages of one
  * delay no other: at most `perAccount` of each, the longest due first. Any number of dispatchers may ask at
- * once. Walks an index from account to account: its cost grows with the accounts that have such messages.
+ * once. Walks an index from account to account: its cost grows with the accounts that have such messages, not
+ * with messages that wait. That takes `now()`: an index is not searched for what changes within a statement.
  */
 export async function leaseDue(
   db: WorldDb,
@@ -113,13 +114,13 @@ export async function leaseDue(
       select due.id from accounts cross join lateral (
         select id, next_attempt_at, row_number() over (order by next_attempt_at) as turn
           from webhook_messages
-         where ${TO_DISPATCH} and account_id = accounts.account_id and next_attempt_at <= clock_timestamp()
+         where ${TO_DISPATCH} and account_id = accounts.account_id and next_attempt_at <= now()
          order by next_attempt_at limit ${perAccount}
       ) due
       order by due.turn, due.next_attempt_at limit ${limit}
     ), free as (
       select id from webhook_messages
-       where id in (select id from turns) and ${TO_DISPATCH} and next_attempt_at <= clock_timestamp()
+       where id in (select id from turns) and ${TO_DISPATCH} and next_attempt_at <= now()
          for update skip locked
     )
     update webhook_messages message set next_attempt_at = ${LEASED}
@@ -198,11 +199,10 @@ export async function recordDelivered(
              closed_at = now(), updated_at = now()
         from given
        where message.id = given.id and message.attempts = given.made_before and message.status <> 'DELIVERED'
-      returning message.id, message.endpoint_id
+      returning message.endpoint_id, given.*
     ), attempt as (
       insert into webhook_attempts (message_id, attempt, at, ms, outcome, status, answer_start, url, request_headers, answer_headers)
-      select id, made_before + 1, at, ms, outcome, given.status, answer_start, url, request_headers, answer_headers
-        from given join message using (id)
+      select id, made_before + 1, at, ms, outcome, status, answer_start, url, request_headers, answer_headers from message
     ), endpoint as (
       update webhook_endpoints set failing_since = null
        where id in (select id from webhook_endpoints
@@ -255,37 +255,45 @@ async function writeFailed(
 }
 
 /**
- * A failed attempt changes a message only while it is pending in the attempt's series. One that was reopened
- * meanwhile keeps its new schedule, and its new series starts after this attempt.
+ * A failed attempt changes a message only while it is pending in the attempt's series: a workflow carries it
+ * to its next attempt. One that was reopened meanwhile keeps its new schedule, and its new series starts
+ * after this attempt.
  */
 function changesBy(verdict: NotDelivered, seriesFrom: number): RawBuilder<unknown> {
   const isReopened = sql`status = 'PENDING' and series_from <> ${seriesFrom}`;
   const isCurrent = sql`status = 'PENDING' and series_from = ${seriesFrom}`;
   const nextAttemptAt = verdict.status === 'PENDING' ? inMs(verdict.waitMs) : sql`null`;
   const closedAt = verdict.status === 'PENDING' ? sql`null` : sql`now()`;
+  const handedOverAt = verdict.status === 'PENDING' ? sql`coalesce(handed_over_at, now())` : sql`null`;
   return sql`
     series_from = case when ${isReopened} then attempts + 1 else series_from end,
     status = case when ${isCurrent} then ${verdict.status} else status end,
     next_attempt_at = case when ${isCurrent} then ${nextAttemptAt} else next_attempt_at end,
+    handed_over_at = case when ${isCurrent} then ${handedOverAt} else handed_over_at end,
     closed_at = case when ${isCurrent} then ${closedAt} else closed_at end`;
 }
 
 const inMs = (ms: number) => sql<Date>`now() + ${ms}::float8 * interval '1 ms'`;
 
+export interface Postponed {
+  readonly delivery: WebhookDelivery;
+  readonly waitMs: number;
+  /** A workflow carries it from now on. */
+  readonly isHandedOver?: boolean;
+}
+
 /** Moves the next attempts of these, without recording one. */
-export async function postpone(
-  db: WorldDb,
-  deliveries: readonly { readonly delivery: WebhookDelivery; readonly waitMs: number }[],
-): Promise<void> {
-  const given = deliveries.map(({ delivery, waitMs }) => ({
-    id: delivery.messageId,
-    attempts: delivery.attempts,
-    wait_ms: waitMs,
+export async function postpone(db: WorldDb, deliveries: readonly Postponed[]): Promise<void> {
+  const given = deliveries.map(({ delivery, waitMs, isHandedOver = false }) => ({
+    ...{ id: delivery.messageId, attempts: delivery.attempts },
+    ...{ wait_ms: waitMs, is_handed_over: isHandedOver },
   }));
   await sql`
     update webhook_messages message
-       set next_attempt_at = now() + given.wait_ms * interval '1 ms'
-      from jsonb_to_recordset(${JSON.stringify(given)}::jsonb) as given (id text, attempts integer, wait_ms float8)
+       set next_attempt_at = now() + given.wait_ms * interval '1 ms',
+           handed_over_at = case when given.is_handed_over then now() else message.handed_over_at end
+      from jsonb_to_recordset(${JSON.stringify(given)}::jsonb)
+           as given (id text, attempts integer, wait_ms float8, is_handed_over boolean)
      where message.id = given.id and message.attempts = given.attempts and message.status = 'PENDING'`.execute(
     db,
   );
@@ -301,12 +309,14 @@ export async function failUnsent(db: WorldDb, messageIds: readonly string[]): Pr
     .execute();
 }
 
-/** A workflow carries these from now on. */
-export async function markHandedOver(db: WorldDb, messageIds: readonly string[]): Promise<void> {
+/** No workflow took these: they are sent from their rows again, at the earliest after the wait. */
+export async function takeBack(db: WorldDb, messageIds: readonly string[], waitMs: number): Promise<void> {
   await db
     .updateTable('webhook_messages')
-    .set({ handed_over_at: sql`now()` })
+    .set({ handed_over_at: null, next_attempt_at: sql`greatest(next_attempt_at, ${inMs(waitMs)})` })
     .where('id', 'in', messageIds)
+    .where('status', '=', 'PENDING')
+    .where('handed_over_at', 'is not', null)
     .execute();
 }
 

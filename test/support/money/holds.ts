@@ -4,7 +4,6 @@ import type { AccountCurrency, Money } from '../../../src/domain/money.ts';
 import { enqueueLowBalance, type ThresholdCrossing } from '../../../src/ledger/store/low-balance.ts';
 import { callFunction } from '../../../src/platform/database/functions.ts';
 import type { WorldDb } from '../../../src/platform/database/tables.ts';
-import { newPendingMessages, type PendingMessages } from '../../../src/webhooks/store/messages.ts';
 
 interface NewHold {
   readonly id: string;
@@ -19,7 +18,6 @@ interface NewHold {
 export async function placeHold(
   db: WorldDb,
   { id, accountId, amount, keyId, countries = [] }: NewHold,
-  pending: PendingMessages = newPendingMessages(),
 ): Promise<'held' | 'already' | 'insufficient'> {
   const { is_placed: isPlaced, ...crossing } = await callFunction<Placed>(db, 'place_hold', {
     hold_id: id,
@@ -35,7 +33,7 @@ export async function placeHold(
     return placed ? 'already' : 'insufficient';
   }
   const because = { key: id, subject: id, accountId, currency: amount.currency as AccountCurrency };
-  await enqueueLowBalance(db, because, { ...crossing, at: new Date() }, pending);
+  await enqueueLowBalance(db, because, { ...crossing, at: new Date() });
   return 'held';
 }
 

@@ -1,0 +1,388 @@
+/**
+ * Messages that are sent from their rows: which are leased, and by turns of their accounts; those that were
+ * delivered, recorded together; and those that a workflow carries, until they come back.
+ */
+import { sql } from 'kysely';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { WorldDb } from '../../src/platform/database/tables.ts';
+import {
+  failUnsent,
+  leaseDue,
+  postpone,
+  recordAttempt,
+  recordDelivered,
+  takeBack,
+  takeBackOverdue,
+  type WebhookDelivery,
+} from '../../src/webhooks/store/deliveries.ts';
+import { findEndpoint, type Endpoint } from '../../src/webhooks/store/endpoints.ts';
+import { listAttempts, reopenFailed, reopenMessage } from '../../src/webhooks/store/messages.ts';
+import { openBooks } from '../support/world/books.ts';
+import { explain, rowsReadBy } from '../support/world/explain.ts';
+import { forFile } from '../support/world/for-file.ts';
+import {
+  AGAIN,
+  DELIVERED,
+  deliveringOn,
+  GIVEN_UP,
+  made,
+  messagesAt,
+  newAccountId,
+  newEndpoint,
+  newMessage,
+  NOW,
+  refused,
+  setEndpoint,
+  setMessage,
+} from './webhooks.support.ts';
+
+const books = await forFile(openBooks({ maxConnections: 20 }));
+const { attempt, load, stateOf, waiting } = deliveringOn(books.world);
+beforeEach(() => books.owner.deleteFrom('webhook_messages').execute());
+
+const ago = (ms: number): Date => new Date(Date.now() - ms);
+const lease = (limit = 100, perAccount = 100) => leaseDue(books.world, { limit, perAccount });
+const idsOf = (deliveries: readonly WebhookDelivery[]): string[] =>
+  deliveries.map(({ messageId }) => messageId).toSorted();
+const countOf = (deliveries: readonly WebhookDelivery[], accountId: string): number =>
+  deliveries.filter((delivery) => delivery.accountId === accountId).length;
+const rowOf = (id: string) =>
+  books.owner.selectFrom('webhook_messages').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
+/** As the dispatcher does with messages of slow endpoints. */
+const handOver = async (ids: readonly string[], waitMs = 0) =>
+  postpone(
+    books.world,
+    (await Promise.all(ids.map(load))).map((delivery) => ({ delivery, waitMs, isHandedOver: true })),
+  );
+const waitOf = async (id: string): Promise<number> =>
+  (await rowOf(id)).next_attempt_at!.getTime() - Date.now();
+
+/** Many messages of an endpoint, the first one due the longest. */
+async function plant(
+  { id, accountId }: Endpoint,
+  count: number,
+  { status = 'PENDING', dueAt = ago(3_600_000), isHandedOver = false } = {},
+): Promise<void> {
+  const isPending = status === 'PENDING';
+  await sql`
+    insert into webhook_messages (id, endpoint_id, account_id, event, event_key, body, status, next_attempt_at, closed_at, handed_over_at)
+    select 'msg-' || replace(gen_random_uuid()::text, '-', ''), ${id}, ${accountId}, 'esim.purchased', gen_random_uuid(), '{}', ${status},
+           case when ${isPending} then ${dueAt}::timestamptz + i * interval '1 ms' end, case when not ${isPending} then now() end,
+           case when ${isHandedOver} then now() end
+      from generate_series(1, ${count}::int) i`.execute(books.owner);
+}
+
+/** An account with so many messages that are due. */
+async function flooded(count: number): Promise<Endpoint> {
+  const endpoint = await newEndpoint(books.world, newAccountId());
+  await plant(endpoint, count);
+  return endpoint;
+}
+
+describe('a lease of what is due', () => {
+  it('has the messages that are pending and due, and that no workflow carries, once until it expires', async () => {
+    const { endpoint, messageId } = await waiting();
+    const [later, carried, delivered, failed] = [
+      await newMessage(books.world, endpoint),
+      await newMessage(books.world, endpoint),
+      await newMessage(books.world, endpoint),
+      await newMessage(books.world, endpoint),
+    ];
+    await setMessage(books.owner, later, { next_attempt_at: ago(-5_000) });
+    await handOver([carried]);
+    await attempt(delivered, made(), DELIVERED);
+    await attempt(failed, refused, GIVEN_UP);
+    expect(idsOf(await lease())).toEqual([messageId]);
+    expect(await waitOf(messageId)).toBeGreaterThan(10_000);
+    expect(await waitOf(messageId)).toBeLessThanOrEqual(20_000);
+    expect(await lease()).toEqual([]);
+    await setMessage(books.owner, messageId, { next_attempt_at: ago(0) });
+    expect(idsOf(await lease())).toEqual([messageId]);
+  });
+
+  it('has what an attempt needs, as the lease of a single message has it', async () => {
+    const { endpoint, messageId } = await waiting();
+    await attempt(messageId, refused, AGAIN);
+    const due = { next_attempt_at: ago(0), handed_over_at: null, subject: 'txn-1' };
+    await setMessage(books.owner, messageId, due);
+    const { isLeased, dueInMs, ...single } = await load(messageId);
+    expect({ isLeased, dueInMs }).toEqual({ isLeased: true, dueInMs: 0 });
+    await setMessage(books.owner, messageId, due);
+    expect(await lease()).toEqual([single]);
+    expect(single).toMatchObject({
+      ...{ messageId, transactionId: 'txn-1', body: '{"a":1}', attempts: 1, attemptsInSeries: 1 },
+      endpoint: { id: endpoint.id, url: endpoint.url, isOpen: true, failingSince: refused.endedAt },
+    });
+  });
+
+  it('says which endpoints are closed, whose messages then fail and nothing else', async () => {
+    const [off, gone, open] = [await waiting(), await waiting(), await waiting()];
+    const disabled = { enabled: false, disabled_reason: 'FAILING', disabled_at: NOW } as const;
+    await setEndpoint(books.owner, off.endpoint.id, disabled);
+    await setEndpoint(books.owner, gone.endpoint.id, { deleted_at: NOW });
+    const leased = await lease();
+    const isOpen = new Map(leased.map(({ endpoint }) => [endpoint.id, endpoint.isOpen]));
+    expect([off, gone, open].map(({ endpoint }) => isOpen.get(endpoint.id))).toEqual([false, false, true]);
+    await attempt(open.messageId, made(), DELIVERED);
+    await failUnsent(books.world, idsOf(leased));
+    expect(await stateOf(off)).toEqual({ status: 'FAILED', attempts: 0, log: [] });
+    expect((await rowOf(gone.messageId)).status).toBe('FAILED');
+  });
+
+  it('is of one caller, however many ask at once', async () => {
+    for (let account = 0; account < 4; account += 1) await flooded(50);
+    const leased: WebhookDelivery[] = [];
+    for (let rounds = 0; leased.length < 200 && rounds < 50; rounds += 1)
+      leased.push(...(await Promise.all(Array.from({ length: 8 }, () => lease(20, 20)))).flat());
+    expect(leased).toHaveLength(200);
+    expect(new Set(idsOf(leased)).size).toBe(200);
+    expect(await lease()).toEqual([]);
+  });
+});
+
+describe('accounts take turns', () => {
+  it('so that a thousand messages of one do not delay the message of another', async () => {
+    const { accountId, id } = await flooded(1_000);
+    const other = await waiting();
+    const leased = await lease(20, 10);
+    expect(idsOf(leased)).toContain(other.messageId);
+    expect(leased).toHaveLength(11);
+    expect(countOf(leased, accountId)).toBe(10);
+    const rows = (await messagesAt(books.owner, id)).toSorted(
+      (one, next) => one.next_attempt_at!.getTime() - next.next_attempt_at!.getTime(),
+    );
+    // The rest waits in its order: the ten that were due the longest are leased.
+    expect(
+      rows
+        .slice(-10)
+        .map((row) => row.id)
+        .toSorted(),
+    ).toEqual(idsOf(leased.filter((delivery) => delivery.accountId === accountId)));
+    expect(countOf(await lease(20, 10), accountId)).toBe(10);
+  });
+
+  it('however many endpoints one of them has, and as many each as there is room', async () => {
+    const [one, other, third] = [await flooded(50), await flooded(50), await flooded(3)];
+    for (let made = 0; made < 3; made += 1) await plant(await newEndpoint(books.world, one.accountId), 50);
+    const leased = await lease(20, 12);
+    expect(leased).toHaveLength(20);
+    expect(countOf(leased, third.accountId)).toBe(3);
+    expect([one, other].map(({ accountId }) => countOf(leased, accountId)).toSorted()).toEqual([8, 9]);
+    expect(countOf(await lease(100, 12), one.accountId)).toBe(12);
+  });
+});
+
+describe('attempts that were accepted', () => {
+  const HEADERS = {
+    requestHeaders: [{ name: 'content-type', value: 'application/json' }],
+    answerHeaders: [{ name: 'x-quote', value: `"it's" \\ é` }],
+  };
+
+  it('are recorded together, each with its log, and their endpoints work', async () => {
+    const [one, other, watched] = [await waiting(), await waiting(), await waiting()];
+    const second = { ...one, messageId: await newMessage(books.world, one.endpoint) };
+    for (const { endpoint } of [one, other, watched])
+      await setEndpoint(books.owner, endpoint.id, { failing_since: NOW });
+    const [first, none, last] = [
+      made({ ...HEADERS, answerStart: `"ok"\n'1'`, url: 'https://a.example/1' }),
+      made({ requestHeaders: null, answerHeaders: null, status: 204, answerStart: '', ms: 0 }),
+      made({ at: new Date('2026-03-01T10:00:00.123Z') }),
+    ];
+    const attempts = [
+      { delivery: await load(one.messageId), made: first },
+      { delivery: await load(second.messageId), made: none },
+      { delivery: await load(other.messageId), made: last },
+    ];
+    const recorded = await recordDelivered(books.world, attempts);
+    expect([...recorded].toSorted()).toEqual(idsOf(attempts.map(({ delivery }) => delivery)));
+    for (const { delivery, made: attempted } of attempts) {
+      const { items } = await listAttempts(books.world, delivery.messageId, { page: 1, limit: 10 });
+      const { endedAt: _endedAt, ...logged } = attempted;
+      expect(items).toEqual([{ attempt: 1, ...logged }]);
+      expect(await rowOf(delivery.messageId)).toMatchObject({ status: 'DELIVERED', next_attempt_at: null });
+    }
+    const failing = await Promise.all(
+      [one, other, watched].map(({ endpoint: { accountId, id } }) =>
+        findEndpoint(books.world, accountId, id),
+      ),
+    );
+    expect(failing.map((endpoint) => endpoint?.failingSince)).toEqual([null, null, NOW]);
+  });
+
+  const acceptedBy = (some: readonly { readonly messageId: string }[]) =>
+    Promise.all(some.map(async ({ messageId }) => ({ delivery: await load(messageId), made: made() })));
+
+  it.each<[string, (attempts: Awaited<ReturnType<typeof acceptedBy>>) => Promise<ReadonlySet<string>[]>]>([
+    [
+      'by two dispatchers at once',
+      (attempts) => Promise.all([1, 2, 3].map(() => recordDelivered(books.world, attempts))),
+    ],
+    [
+      'twice in one batch, whose lease was over in between',
+      async (attempts) => [await recordDelivered(books.world, [...attempts, ...attempts])],
+    ],
+  ])('are recorded once when they come %s', async (_how, record) => {
+    const some = [await waiting(), await waiting(), await waiting()];
+    const attempts = await acceptedBy(some);
+    const recorded = await record(attempts);
+    expect(recorded.flatMap((ids) => [...ids]).toSorted()).toEqual(
+      some.map(({ messageId }) => messageId).toSorted(),
+    );
+    expect(await recordDelivered(books.world, attempts)).toEqual(new Set());
+    for (const one of some)
+      expect(await stateOf(one)).toEqual({ status: 'DELIVERED', attempts: 1, log: [200] });
+  });
+
+  it('are left out where another attempt of that number is on record, and count for the others', async () => {
+    const [one, other] = [await waiting(), await waiting()];
+    const attempts = await acceptedBy([one, other]);
+    await recordAttempt(books.world, attempts[0]!.delivery, refused, AGAIN);
+    expect(await recordDelivered(books.world, attempts)).toEqual(new Set([other.messageId]));
+    expect(await stateOf(one)).toEqual({ status: 'PENDING', attempts: 1, log: [500] });
+    const { failingSince } = (await findEndpoint(books.world, one.endpoint.accountId, one.endpoint.id))!;
+    expect(failingSince).toEqual(refused.endedAt);
+  });
+});
+
+it('messages are postponed together, each by its own wait, unless they were attempted or have ended', async () => {
+  const some = [await waiting(), await waiting(), await waiting(), await waiting()];
+  const [soon, late, attempted, ended] = some.map(({ messageId }) => messageId) as [
+    string,
+    string,
+    string,
+    string,
+  ];
+  const deliveries = await Promise.all([soon, late, attempted, ended].map(load));
+  await recordAttempt(books.world, deliveries[2]!, refused, AGAIN);
+  await failUnsent(books.world, [ended]);
+  const waits = [1_000, 600_000.5, 5_000_000, 5_000_000];
+  await postpone(
+    books.world,
+    deliveries.map((delivery, index) => ({ delivery, waitMs: waits[index]! })),
+  );
+  expect(await waitOf(soon)).toBeLessThanOrEqual(1_000);
+  expect(await waitOf(late)).toBeGreaterThan(590_000);
+  expect(await waitOf(attempted)).toBeLessThanOrEqual(60_000);
+  expect(await rowOf(ended)).toMatchObject({ status: 'FAILED', next_attempt_at: null });
+});
+
+describe('a message that a workflow carries', () => {
+  it('is one that waits for its next attempt, or was postponed so, and is not leased when it is due', async () => {
+    const [failed, slow] = [await waiting(), await waiting()];
+    await attempt(failed.messageId, refused, { status: 'PENDING', waitMs: 0 });
+    await handOver([slow.messageId]);
+    for (const { messageId } of [failed, slow])
+      expect((await rowOf(messageId)).handed_over_at).toBeInstanceOf(Date);
+    expect(await lease()).toEqual([]);
+    // Its own attempts and waits leave it with the workflow.
+    await attempt(failed.messageId, refused, { status: 'PENDING', waitMs: 0 });
+    await postpone(books.world, [{ delivery: await load(slow.messageId), waitMs: 0 }]);
+    expect(await lease()).toEqual([]);
+  });
+
+  it('is taken back when none took it: it is due after the wait, unless it is due later', async () => {
+    const [soon, late, again] = [await waiting(), await waiting(), await waiting()];
+    await handOver([soon.messageId]);
+    await attempt(late.messageId, refused, AGAIN);
+    await handOver([again.messageId]);
+    await reopenMessage(books.world, again.endpoint.accountId, again.messageId, new Date());
+    await takeBack(books.world, [soon.messageId, late.messageId, again.messageId], 30_000);
+    const rows = await Promise.all([soon, late, again].map(({ messageId }) => rowOf(messageId)));
+    expect(rows.map((row) => row.handed_over_at)).toEqual([null, null, null]);
+    const waits = await Promise.all([soon, late].map(({ messageId }) => waitOf(messageId)));
+    expect(waits.map((waitMs) => Math.ceil(waitMs / 30_000))).toEqual([1, 2]);
+    expect(idsOf(await lease())).toEqual([again.messageId]);
+  });
+
+  it('is taken back when it is overdue for so long, the longest first, and then leased', async () => {
+    const { endpoint, messageId: ours } = await waiting();
+    const add = async (dueAt: Date): Promise<string> => {
+      const id = await newMessage(books.world, endpoint);
+      await handOver([id]);
+      await setMessage(books.owner, id, { next_attempt_at: dueAt });
+      return id;
+    };
+    const [due, longest, long, ended] = [
+      await add(ago(25_000)),
+      await add(ago(90_000)),
+      await add(ago(35_000)),
+      await add(ago(90_000)),
+    ];
+    await setMessage(books.owner, ours, { next_attempt_at: ago(90_000) });
+    await attempt(ended, made(), DELIVERED);
+    expect(await lease()).toHaveLength(1);
+    const takeBackOld = (limit = 10) => takeBackOverdue(books.world, { overdueMs: 30_000, limit });
+    expect(await takeBackOld(1)).toBe(1);
+    expect(idsOf(await lease())).toEqual([longest]);
+    expect(await takeBackOld()).toBe(1);
+    expect(idsOf(await lease())).toEqual([long]);
+    expect(await takeBackOld()).toBe(0);
+    expect((await rowOf(due)).handed_over_at).not.toBeNull();
+  });
+
+  it('is taken back once by two sweeps at once', async () => {
+    await plant(await newEndpoint(books.world, newAccountId()), 40, { isHandedOver: true });
+    const takeBackOld = () => takeBackOverdue(books.world, { overdueMs: 30_000, limit: 40 });
+    const counts = await Promise.all([takeBackOld(), takeBackOld(), takeBackOld()]);
+    expect(counts.reduce((sum, count) => sum + count)).toBe(40);
+    expect(await lease()).toHaveLength(40);
+  });
+
+  it('is sent from its row again once it is sent again by hand', async () => {
+    const [one, failed] = [await waiting(), await waiting()];
+    for (const { messageId } of [one, failed]) await attempt(messageId, refused, AGAIN);
+    await setMessage(books.owner, failed.messageId, { next_attempt_at: ago(0) });
+    await attempt(failed.messageId, refused, GIVEN_UP);
+    expect(await lease()).toEqual([]);
+    await reopenMessage(books.world, one.endpoint.accountId, one.messageId, new Date());
+    const { accountId, id } = failed.endpoint;
+    const range = { from: NOW, to: new Date(NOW.getTime() + 1), now: new Date() };
+    expect(await reopenFailed(books.world, accountId, id, range)).toBe(1);
+    const leased = await lease();
+    expect(idsOf(leased)).toEqual([one.messageId, failed.messageId].toSorted());
+    expect(leased.map(({ attemptsInSeries }) => attemptsInSeries)).toEqual([0, 0]);
+  });
+});
+
+describe('with 50,000 delivered messages in the table, and thousands that wait', () => {
+  const ACCOUNTS = 20;
+
+  async function fill(): Promise<void> {
+    for (let account = 0; account < ACCOUNTS; account += 1) {
+      const endpoint = await newEndpoint(books.world, newAccountId());
+      await plant(endpoint, 2_500, { status: 'DELIVERED' });
+      await plant(endpoint, 100);
+      await plant(endpoint, 200, { dueAt: ago(-3_600_000) });
+      await plant(endpoint, 100, { dueAt: ago(-3_600_000), isHandedOver: true });
+    }
+    await plant(await newEndpoint(books.world, newAccountId()), 300, { isHandedOver: true });
+    await sql`vacuum analyze webhook_messages`.execute(books.owner);
+  }
+
+  async function scansOf(run: (db: WorldDb) => Promise<unknown>) {
+    const { scans } = await explain(books, run);
+    const own = scans.filter((node) => node['Relation Name'] === 'webhook_messages');
+    return { indexes: new Set(own.map((node) => node['Index Name'])), rows: rowsReadBy(own) };
+  }
+
+  it('the due ones are found through their index, and no more of them are read than may be leased', async () => {
+    await fill();
+    const { indexes, rows } = await scansOf((db) => leaseDue(db, { limit: 50, perAccount: 5 }));
+    expect(indexes).toEqual(new Set(['webhook_messages_to_dispatch', 'webhook_messages_pkey']));
+    // One for each account and the end, five of each, and twice those that are leased.
+    expect(rows).toBeLessThanOrEqual((ACCOUNTS + 1) * (1 + 5) + 2 * 50);
+    for (;;) if ((await lease(1_000, 100)).length === 0) break;
+    const idle = await scansOf((db) => leaseDue(db, { limit: 50, perAccount: 5 }));
+    expect(idle.indexes).toContain('webhook_messages_to_dispatch');
+    expect(idle.rows).toBeLessThanOrEqual(ACCOUNTS + 1);
+  });
+
+  it('the overdue ones of workflows are found through the index of due ones', async () => {
+    await fill();
+    for (;;) if ((await lease(1_000, 100)).length === 0) break;
+    const { indexes, rows } = await scansOf((db) => takeBackOverdue(db, { overdueMs: 30_000, limit: 100 }));
+    expect(indexes).toEqual(new Set(['webhook_messages_due', 'webhook_messages_pkey']));
+    // A hundred were taken back just before, and are still due.
+    expect(rows).toBeLessThanOrEqual(100 + 2 * 100);
+  });
+});
