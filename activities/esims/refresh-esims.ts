@@ -2,7 +2,6 @@ import { checkEsim } from '../../src/esims/refresh.ts';
 import { leaseForCheck, leaseForUsage } from '../../src/esims/store/due.ts';
 import { keepUsage, notifyOfExpiry } from '../../src/esims/store/esims.ts';
 import { applySupplierEvents } from '../../src/esims/supplier-events.ts';
-
 import type { ActivityDeps } from '../deps.ts';
 
 type Deps = Pick<ActivityDeps, 'db' | 'supplier' | 'clock' | 'events' | 'installData' | 'engine'>;

@@ -20,7 +20,6 @@ import {
   IS_UNBEGUN,
   settleBatchRows,
 } from '../../src/purchases/store/batches.ts';
-
 import { emailWaitMs, installEmailText } from '../../src/purchases/batches/emails.ts';
 import type { Mailer, MailOutcome } from '../../src/accounts/port.ts';
 import {

@@ -21,7 +21,6 @@ import { findDisputeReason } from '../../src/payments/store/payments.ts';
 import { refusedRowOf } from '../../src/platform/database/errors.ts';
 import { findPurchase, type PurchaseRow } from '../../src/purchases/store/reads.ts';
 import { findOpenReplacement } from '../../src/purchases/store/replacements.ts';
-
 import type { PaymentCheckState, PerformedAction } from '../../workflows/contract.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { checkPayment } from '../payments/payments.ts';

@@ -20,7 +20,6 @@ import {
   type PaymentRow,
 } from '../../src/payments/store/payments.ts';
 import { closeUnpaid } from '../../src/purchases/store/purchases.ts';
-
 import type { CollectRequest, CollectResult } from '../../workflows/contract.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { checkAttempts } from './payments.ts';

@@ -15,7 +15,6 @@ import {
 import { asksForDisputes, saveDisputes } from '../../src/payments/store/disputes.ts';
 import { isOurKey } from '../../src/payments/store/refunds.ts';
 import { findPurchase } from '../../src/purchases/store/reads.ts';
-
 import type { PaymentCheckState } from '../../workflows/contract.ts';
 import type { PaymentPurpose } from '../../src/domain/states.ts';
 import type { ActivityDeps } from '../deps.ts';

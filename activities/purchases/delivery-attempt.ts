@@ -24,7 +24,6 @@ import {
   type Delivery,
   type SupplierOrder,
 } from '../../src/purchases/store/supplier-orders.ts';
-
 import type { ActivityDeps } from '../deps.ts';
 import {
   again,

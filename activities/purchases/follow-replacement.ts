@@ -22,7 +22,6 @@ import {
   refuseReplacement,
 } from '../../src/purchases/store/replacements.ts';
 import { SEND_WITHIN_MS } from '../../src/purchases/store/supplier-orders.ts';
-
 import type { FollowStep } from '../../workflows/contract.ts';
 import type { ActivityDeps } from '../deps.ts';
 

@@ -14,7 +14,6 @@ import {
   refuseReturn,
 } from '../../src/purchases/store/returns.ts';
 import { SEND_WITHIN_MS } from '../../src/purchases/store/supplier-orders.ts';
-
 import type { FollowStep } from '../../workflows/contract.ts';
 import type { ActivityDeps } from '../deps.ts';
 

@@ -6,7 +6,6 @@ import { isDeepStrictEqual } from 'node:util';
 import { enqueueStatus } from '../../src/purchases/store/purchases.ts';
 import { nextAction } from '../../src/operations/store/actions.ts';
 import { findVendors, findPurchase } from '../../src/purchases/store/reads.ts';
-
 import type { DeliveryResult, OrderActivities } from '../../workflows/contract.ts';
 import type { Refusal } from '../../src/domain/refusals.ts';
 import { openedAs, type Opened, type OpenedFunding } from '../../src/payments/opened.ts';

@@ -12,7 +12,6 @@ import {
   type Delivery,
   type SupplierOrder,
 } from '../../src/purchases/store/supplier-orders.ts';
-
 import type { DeliveryResult, Waiting } from '../../workflows/contract.ts';
 import type { ActivityDeps } from '../deps.ts';
 

@@ -24,7 +24,6 @@ import {
   reseal,
   warnOfFailing,
 } from '../../src/webhooks/store/endpoints.ts';
-
 import type { OpsActivities } from '../../workflows/contract.ts';
 import type { MailOutcome } from '../../src/accounts/port.ts';
 import type { ActivityDeps } from '../deps.ts';

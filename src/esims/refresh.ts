@@ -1,7 +1,6 @@
 import type { Clock } from '../domain/clock.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
 import type { Events } from '../platform/telemetry/events.ts';
-
 import type { InstallData } from './install-data.ts';
 import { isMoving, nextStatus } from './life-rules.ts';
 import type { EsimSupplier } from './port.ts';

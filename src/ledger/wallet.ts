@@ -2,7 +2,6 @@ import { findBudget } from '../accounts/store/budgets.ts';
 import type { Principal } from '../domain/account.ts';
 import type { Money } from '../domain/money.ts';
 import type { WebhookDeps } from '../webhooks/deps.ts';
-
 import { findWallet } from './store/ledger.ts';
 import * as thresholds from './store/low-balance.ts';
 

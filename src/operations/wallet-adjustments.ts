@@ -18,7 +18,6 @@ import { enqueueLowBalance, lockWalletFor } from '../ledger/store/low-balance.ts
 import { findFunded } from '../ledger/store/ledger.ts';
 import type { AccountsDb, WorldDb } from '../platform/database/tables.ts';
 import { inTransaction } from '../platform/database/transactions.ts';
-
 import { requireAsker } from './permissions.ts';
 import { APPROVAL_WITHIN_MS } from './rules.ts';
 import {

@@ -7,7 +7,6 @@ import { sql, type Selectable, type Updateable } from 'kysely';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { DAY_MS } from '../../domain/clock.ts';
 import { inTransaction } from '../../platform/database/transactions.ts';
-
 import {
   nextCheckAt,
   nextUsageAt,

@@ -17,7 +17,6 @@ import { countAndOldest } from '../../platform/database/summary.ts';
 import type { WorldDatabase, WorldDb } from '../../platform/database/tables.ts';
 import type { OrderJudgement } from '../../purchases/order-judgement.ts';
 import { assumeWithdrawn, countOrders, planNextOrder } from '../../purchases/store/supplier-orders.ts';
-
 import {
   availableActions,
   REFUSAL_MESSAGES,

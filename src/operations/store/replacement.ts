@@ -7,7 +7,6 @@ import {
   refuseReplacement,
   type Begun,
 } from '../../purchases/store/replacements.ts';
-
 import type { Ended } from '../rules.ts';
 import { formatMoney } from './dispute-settlement.ts';
 import type { ActionSubject } from './subject.ts';

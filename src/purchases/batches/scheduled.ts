@@ -9,7 +9,6 @@ import { DomainError } from '../../domain/errors.ts';
 import { openOwnDetails } from '../../payments/own-details.ts';
 import { listRows, type JobRow } from '../../jobs/store/jobs.ts';
 import { inTransaction } from '../../platform/database/transactions.ts';
-
 import type { WebhookDeps } from '../../webhooks/deps.ts';
 import type { BatchDeps } from '../deps.ts';
 import {

@@ -29,7 +29,6 @@ import { TOO_MANY_UNPAID } from '../../payments/store/payments.ts';
 import { callFunction, composite } from '../../platform/database/functions.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { keepRefusedId, refuseKey } from '../../platform/idempotency/store.ts';
-
 import type { PurchaseInput } from '../purchase.ts';
 import { enqueueStatus } from './purchases.ts';
 import { lockQuote, useQuote } from './quotes.ts';

@@ -1,0 +1,45 @@
+// Faults in messages that are sent from their rows: who leases them, in which turn, and who carries them.
+import { type Fault, faultsIn } from './fault.ts';
+
+export const DISPATCH_FAULTS: readonly Fault[] = [
+  ...faultsIn('src/webhooks/store/deliveries.ts', 'test/webhooks/webhooks-dispatch.store.test.ts', {
+    'two dispatchers send one message': [
+      'update webhook_messages message set next_attempt_at = ${LEASED}\n      from free, webhook',
+      'update webhook_messages message set next_attempt_at = now()\n      from free, webhook',
+    ],
+    'the dispatcher sends what a workflow carries': [
+      "status = 'PENDING' and handed_over_at is null`",
+      "status = 'PENDING'`",
+    ],
+    'one account has all turns': ['order by due.turn, due.next_attempt_at', 'order by due.next_attempt_at'],
+    'one account has as much as there is': ['limit ${perAccount}', 'limit ${limit}'],
+    'each turn reads every message that waits': [
+      'account_id = accounts.account_id and next_attempt_at <= now()',
+      'account_id = accounts.account_id and next_attempt_at <= clock_timestamp()',
+    ],
+    'a delivered attempt is recorded over another one': [
+      'and message.attempts = given.made_before and',
+      'and',
+    ],
+    'an endpoint that takes messages still counts as failing': [
+      'update webhook_endpoints set failing_since = null',
+      'update webhook_endpoints set failing_since = failing_since',
+    ],
+    'messages of a workflow are taken back too soon': ['inMs(-overdueMs)', 'inMs(0)'],
+    'the dispatcher repeats what failed': ['sql`coalesce(handed_over_at, now())`', 'sql`handed_over_at`'],
+  }),
+  ...faultsIn('src/webhooks/store/messages.ts', 'test/webhooks/webhooks-dispatch.store.test.ts', {
+    'a message that is sent again waits for its workflow': ['    handed_over_at: null,\n', ''],
+  }),
+  ...faultsIn('src/webhooks/dispatcher.ts', 'test/webhooks/webhooks-dispatcher.store.test.ts', {
+    'what Temporal does not take is lost until the sweep': [
+      'if (left.length > 0) await takeBack(db, left, HAND_OVER_AGAIN_MS);',
+      'if (left.length < 0) await takeBack(db, left, HAND_OVER_AGAIN_MS);',
+    ],
+    'Temporal is given a message on and on': ['isHandedOver: !permit.isQuick', 'isHandedOver: false'],
+    'attempts are lost when a worker stops': [
+      'await Promise.all(running).finally(() => clearTimeout(grace));',
+      'clearTimeout(grace);',
+    ],
+  }),
+];
