@@ -286,7 +286,17 @@ async function sent(shop: Shop, refusals: number, then = TAKEN): Promise<string>
     answer: (response, received) =>
       (listener.received.length > refusals ? then : answerStatus(503))(response, received),
   });
-  return deliveries.send(account, listener);
+  const messageId = await deliveries.send(account, listener);
+  await until(
+    () =>
+      stack.temporal.workflow
+        .getHandle(messageId)
+        .describe()
+        .catch(() => undefined),
+    (found) => found !== undefined,
+    { what: 'its workflow, after the first refusal' },
+  );
+  return messageId;
 }
 
 async function asks(stack: Stack, transactionId: string): Promise<number> {

@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { ATTEMPT_WAITS_MS } from '../../src/webhooks/rules.ts';
 import { findEndpoint, updateEndpoint } from '../../src/webhooks/store/endpoints.ts';
-import { reopenFailed, reopenMessage } from '../../src/webhooks/store/messages.ts';
+import { reopenFailed } from '../../src/webhooks/store/messages.ts';
 import { eventTypes, fetchHistory, payloadTexts } from '../support/world/history.ts';
 import { startStack } from '../support/world/stack.ts';
 import { until } from '../support/time/until.ts';
