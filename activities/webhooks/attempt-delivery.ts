@@ -1,5 +1,5 @@
 import { Context } from '@temporalio/activity';
-import { makeAttempt, recordOne, whyAgain } from '../../src/webhooks/attempts.ts';
+import { makeAttempt, prepare, recordOne, whyAgain } from '../../src/webhooks/attempts.ts';
 import type { Ending, Permit } from '../../src/webhooks/endpoint-limiter.ts';
 import {
   failUnsent,
@@ -43,9 +43,13 @@ async function attempt(
 ): Promise<DeliveryStep> {
   let ending: Ending = 'unused';
   try {
+    const message = await prepare(webhooks, delivery);
     ending = 'unanswered';
     // A stopping worker gives up an attempt that hangs; another worker repeats it.
-    const attempted = await makeAttempt(webhooks, delivery, Context.current().cancelled);
+    const { cancelled } = Context.current();
+    const attempted = await makeAttempt(webhooks, delivery, message, (sending) =>
+      Promise.race([sending, cancelled]),
+    );
     if (attempted.made.outcome === 'answered') ending = 'answered';
     const verdict = await recordOne(webhooks, attempted);
     if (verdict.status !== 'PENDING') return { state: 'closed', status: verdict.status };

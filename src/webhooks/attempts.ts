@@ -41,15 +41,30 @@ export interface Attempted {
 
 const GONE = 410;
 
-/** Rejects as `stopped` does, if that is first: then nobody knows whether the message arrived. */
+type Message = Parameters<WebhookSender['send']>[0];
+
+/** What is sent. Throws where the body or a secret cannot be opened. */
+export async function prepare(
+  { secretBox, completeBody }: AttemptDeps,
+  { webhookId, endpoint, body }: WebhookDelivery,
+): Promise<Message> {
+  return {
+    url: endpoint.url,
+    messageId: webhookId,
+    body: await completeBody(body),
+    secrets: endpoint.secretsSealed.map((sealed) => secretBox.open(sealed, endpoint.id)),
+  };
+}
+
+/** `orStopped` may reject while it is sent: then nobody knows whether the message arrived. */
 export async function makeAttempt(
   deps: AttemptDeps,
   delivery: WebhookDelivery,
-  stopped: Promise<never>,
+  message: Message,
+  orStopped: <T>(sending: Promise<T>) => Promise<T>,
 ): Promise<Attempted> {
-  const body = await deps.completeBody(delivery.body);
-  const outcome = await Promise.race([send(deps, delivery, body), stopped]);
-  const made = toAttempt(outcome, { url: delivery.endpoint.url, body }, deps.clock.now());
+  const outcome = await orStopped(deps.sender.send(message));
+  const made = toAttempt(outcome, message, deps.clock.now());
   return {
     delivery,
     made,
@@ -57,14 +72,6 @@ export async function makeAttempt(
     disabling: disablingReason(deps, delivery, outcome, made.endedAt),
   };
 }
-
-const send = ({ sender, secretBox }: AttemptDeps, { webhookId, endpoint }: WebhookDelivery, body: string) =>
-  sender.send({
-    url: endpoint.url,
-    messageId: webhookId,
-    body,
-    secrets: endpoint.secretsSealed.map((sealed) => secretBox.open(sealed, endpoint.id)),
-  });
 
 /** Records it. The verdict that counts is returned: a disabled endpoint fails the message. */
 export async function recordOne(

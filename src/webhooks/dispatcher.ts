@@ -1,14 +1,13 @@
 /**
- * Sends what is due from its row, without a workflow: first attempts, and whatever no workflow carries. What
- * is slow, failing or to be sent again later is handed over to Temporal. The row decides: a message is leased
- * before it is sent, so any number of processes may dispatch at once. One that dies leaves its leases, which
- * expire.
+ * Sends what is due from its row, without a workflow. A failed attempt is handed over to Temporal with its
+ * wait, and so is what a slow endpoint has no room for. The row decides: a message is leased before it is
+ * sent, so any number of processes may dispatch at once. One that dies leaves its leases, which expire.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { withSubject } from '../platform/telemetry/subject.ts';
-import { logAttempt, makeAttempt, recordOne, type AttemptDeps, type Attempted } from './attempts.ts';
+import { logAttempt, makeAttempt, prepare, recordOne, type AttemptDeps, type Attempted } from './attempts.ts';
 import type { EndpointLimiter, EndpointLimits, Ending, Permit } from './endpoint-limiter.ts';
-import type { WebhookEngine } from './engine.ts';
+import type { HandedOver, WebhookEngine } from './engine.ts';
 import {
   failUnsent,
   leaseDue,
@@ -24,7 +23,8 @@ export interface DispatcherDeps extends AttemptDeps {
   /** Shared with the deliveries that workflows carry. */
   readonly limiter: EndpointLimiter;
   readonly limits: EndpointLimits;
-  readonly onError: (error: unknown) => void;
+  /** `messages`: how many it concerns. */
+  readonly onError: (error: unknown, messages: number) => void;
 }
 
 export interface Dispatcher {
@@ -41,23 +41,35 @@ const FAILED_PAUSE_MS = 5_000;
 const LEASE_AT_ONCE = 100;
 /** Rows of a statement that records, postpones or hands over. */
 const BATCH = 200;
-/** For messages that Temporal did not take. */
-const HAND_OVER_AGAIN_MS = 2_000;
+/** Kept for Temporal. More are on record as handed over, and the sweep takes back what is late. */
+const MAX_TO_HAND_OVER = 1_000;
+/** A message that cannot be signed, or its body not be read: the key may come back. */
+const UNREADY_WAIT_MS = 60_000;
+/** Before attempts are recorded again, while their leases last. After that they are made again. */
+const RECORD_PAUSES_MS = [200, 1_000] as const;
 
 export function startDispatcher(deps: DispatcherDeps): Dispatcher {
   const stopping = new AbortController();
   const attempts = createAttempts(deps);
+  let after = '';
+  const turn = async (): Promise<number> => {
+    const found = await takeTurn(deps, attempts, after);
+    ({ after } = found);
+    return found.count;
+  };
   const run = async (): Promise<void> => {
     let pauseMs = BUSY_PAUSE_MS;
     while (!stopping.signal.aborted) {
+      const beganAtMs = performance.now();
       try {
-        const found = await takeTurn(deps, attempts);
-        pauseMs = found > 0 ? BUSY_PAUSE_MS : Math.min(pauseMs * 2, IDLE_PAUSE_MS);
+        pauseMs = (await turn()) > 0 ? BUSY_PAUSE_MS : Math.min(pauseMs * 2, IDLE_PAUSE_MS);
       } catch (error) {
-        deps.onError(error);
+        deps.onError(error, 0);
         pauseMs = Math.min(pauseMs * 2, FAILED_PAUSE_MS);
       }
-      await pause(pauseMs, undefined, { signal: stopping.signal }).catch(() => undefined);
+      // A slow database gets half of the time for others.
+      const restMs = Math.max(pauseMs, performance.now() - beganAtMs);
+      await pause(restMs, undefined, { signal: stopping.signal }).catch(() => undefined);
     }
   };
   const finished = run();
@@ -70,17 +82,19 @@ export function startDispatcher(deps: DispatcherDeps): Dispatcher {
   };
 }
 
-/** Leases what is due, and decides where each is attempted. Returns how many were found. */
+/** Leases what is due at the endpoints behind `after`, and begins it. */
 async function takeTurn(
   { db, limits, limiter, random }: DispatcherDeps,
   attempts: ReturnType<typeof createAttempts>,
-): Promise<number> {
+  after: string,
+): Promise<{ readonly count: number; readonly after: string }> {
   const limit = Math.min(LEASE_AT_ONCE, limits.attempts - attempts.running());
-  if (limit <= 0) return 1;
-  const due = await leaseDue(db, { limit, perAccount: limits.perEndpoint });
+  // Full: as soon as an attempt has ended, there is more to do.
+  if (limit <= 0) return { count: 1, after };
+  const leased = await leaseDue(db, { after, limit, perEndpoint: limits.perEndpoint });
   const closed: string[] = [];
-  const waiting: Postponed[] = [];
-  for (const delivery of due) {
+  const refused: Postponed[] = [];
+  for (const delivery of leased.due) {
     const { messageId, accountId, endpoint } = delivery;
     if (!endpoint.isOpen) {
       closed.push(messageId);
@@ -88,92 +102,152 @@ async function takeTurn(
     }
     const isFailing = endpoint.failingSince !== null;
     const permit = limiter.acquire({ endpointId: endpoint.id, accountId, isFailing, random: random() });
-    if (permit.isGranted && permit.isQuick) {
-      attempts.begin(delivery, permit);
-      continue;
-    }
-    if (permit.isGranted) permit.release('unused');
-    waiting.push({ delivery, waitMs: permit.isGranted ? 0 : permit.waitMs, isHandedOver: !permit.isQuick });
+    if (permit.isGranted) attempts.begin(delivery, permit);
+    else refused.push({ delivery, waitMs: permit.waitMs, isHandedOver: !permit.isQuick });
   }
   if (closed.length > 0) await failUnsent(db, closed);
   // On record before it is done, so that no dispatcher finds them meanwhile.
-  if (waiting.length > 0) await postpone(db, waiting);
-  waiting.filter(({ isHandedOver }) => isHandedOver).forEach(attempts.handOver);
-  return due.length;
+  if (refused.length > 0) await postpone(db, refused);
+  for (const { delivery, waitMs, isHandedOver } of refused)
+    if (isHandedOver) attempts.handOver(delivery, waitMs);
+  return { count: leased.due.length, after: leased.after };
+}
+
+interface Unended {
+  readonly delivery: WebhookDelivery;
+  readonly error: unknown;
+  readonly wasSent: boolean;
 }
 
 function createAttempts(deps: DispatcherDeps) {
-  const { promise: stopped, reject: giveUp } = Promise.withResolvers<never>();
-  // Nothing may be under way when it is stopped.
-  stopped.catch(() => undefined);
+  const { onError } = deps;
+  const stop = createStop();
   const running = new Set<Promise<void>>();
-  const delivered = inBatches<Attempted>((attempts) => recordAll(deps, attempts), deps.onError);
-  const waiting = inBatches<Postponed>((messages) => handOver(deps, messages), deps.onError);
+  const delivered = inBatches<Attempted>((attempts) => recordAll(deps, attempts), onError);
+  const unended = inBatches<Unended>((attempts) => postponeUnready(deps, attempts), onError);
+  const forTemporal = inBatches<HandedOver>((messages) => handOver(deps, messages), onError);
+  const handOverLater = ({ messageId, accountId, transactionId }: WebhookDelivery, waitMs: number): void => {
+    if (forTemporal.size() < MAX_TO_HAND_OVER)
+      forTemporal.add({ messageId, accountId, transactionId, waitMs });
+  };
   const attempt = async (delivery: WebhookDelivery, permit: Permit): Promise<void> => {
-    let ending: Ending = 'unanswered';
+    let ending: Ending = 'unused';
     try {
-      const attempted = await makeAttempt(deps, delivery, stopped);
+      const message = await prepare(deps, delivery);
+      ending = 'unanswered';
+      const attempted = await makeAttempt(deps, delivery, message, stop.orStopped);
       if (attempted.made.outcome === 'answered') ending = 'answered';
       if (attempted.verdict.status === 'DELIVERED') {
         delivered.add(attempted);
         return;
       }
       const verdict = await recordOne(deps, attempted);
-      if (verdict.status === 'PENDING') waiting.add({ delivery, waitMs: verdict.waitMs });
+      if (verdict.status === 'PENDING') handOverLater(delivery, verdict.waitMs);
+    } catch (error) {
+      unended.add({ delivery, error, wasSent: ending !== 'unused' });
     } finally {
       permit.release(ending);
     }
   };
   return {
     running: () => running.size,
-    begin: ({ transactionId, ...delivery }: WebhookDelivery, permit: Permit): void => {
-      const work = () => attempt({ transactionId, ...delivery }, permit);
-      const ended = withSubject(transactionId === null ? {} : { transactionId }, work)
-        .catch(deps.onError)
-        .finally(() => running.delete(ended));
+    begin: (delivery: WebhookDelivery, permit: Permit): void => {
+      const work = () => attempt(delivery, permit);
+      const ended = withSubject(subjectOf(delivery), work).finally(() => running.delete(ended));
       running.add(ended);
     },
-    handOver: waiting.add,
+    handOver: handOverLater,
     end: async (graceMs: number): Promise<void> => {
-      const grace = setTimeout(() => giveUp(new Error('the worker has to stop')), graceMs);
+      forTemporal.drop();
+      const grace = setTimeout(stop.giveUp, graceMs);
       await Promise.all(running).finally(() => clearTimeout(grace));
-      await Promise.all([delivered.idle(), waiting.idle()]);
+      await Promise.all([delivered.idle(), unended.idle()]);
     },
   };
 }
 
+const subjectOf = ({ transactionId }: WebhookDelivery) => (transactionId === null ? {} : { transactionId });
+
+/** No race with one promise for all: that would remember every attempt there ever was. */
+function createStop() {
+  const waiting = new Set<(reason: Error) => void>();
+  return {
+    orStopped: <T>(sending: Promise<T>): Promise<T> => {
+      const { promise, resolve, reject } = Promise.withResolvers<T>();
+      sending.then(resolve, reject);
+      waiting.add(reject);
+      return promise.finally(() => waiting.delete(reject));
+    },
+    giveUp: (): void => waiting.forEach((reject) => reject(new Error('the worker has to stop'))),
+  };
+}
+
 async function recordAll(deps: DispatcherDeps, attempts: readonly Attempted[]): Promise<void> {
-  const recorded = await recordDelivered(deps.db, attempts);
+  const recorded = await recordWithRetries(deps, attempts);
   for (const attempted of attempts) {
     const isNew = recorded.has(attempted.delivery.messageId);
-    logAttempt(deps, attempted, { isNew, isDisabled: false, verdict: attempted.verdict });
+    const { verdict } = attempted;
+    withSubject(subjectOf(attempted.delivery), () =>
+      logAttempt(deps, attempted, { isNew, isDisabled: false, verdict }),
+    );
   }
 }
 
+/** Recording is safe to repeat: each attempt has a number. */
+async function recordWithRetries(
+  { db }: DispatcherDeps,
+  attempts: readonly Attempted[],
+): Promise<ReadonlySet<string>> {
+  for (const pauseMs of RECORD_PAUSES_MS)
+    try {
+      return await recordDelivered(db, attempts);
+    } catch {
+      await pause(pauseMs);
+    }
+  return recordDelivered(db, attempts);
+}
+
+/** One line for all of them. Those that were sent and not recorded are sent again when their leases end. */
+async function postponeUnready({ db, onError }: DispatcherDeps, attempts: readonly Unended[]): Promise<void> {
+  onError(attempts[0]?.error, attempts.length);
+  const unready = attempts.filter(({ wasSent }) => !wasSent);
+  const waitMs = UNREADY_WAIT_MS;
+  if (unready.length > 0)
+    await postpone(
+      db,
+      unready.map(({ delivery }) => ({ delivery, waitMs })),
+    );
+}
+
 /** What Temporal does not take is ours again. The sweep takes back what a process leaves that dies here. */
-async function handOver({ db, engine }: DispatcherDeps, messages: readonly Postponed[]): Promise<void> {
-  const taken = await engine.handOver(
-    messages.map(({ delivery: { messageId, accountId, transactionId }, waitMs }) => ({
-      ...{ messageId, accountId, transactionId, waitMs },
-    })),
-  );
-  const left = messages.map(({ delivery }) => delivery.messageId).filter((id) => !taken.includes(id));
-  if (left.length > 0) await takeBack(db, left, HAND_OVER_AGAIN_MS);
+async function handOver({ db, engine }: DispatcherDeps, messages: readonly HandedOver[]): Promise<void> {
+  const taken = new Set(await engine.handOver(messages));
+  const left = messages.map(({ messageId }) => messageId).filter((id) => !taken.has(id));
+  if (left.length > 0) await takeBack(db, left);
 }
 
 /** Works on what has come together while the batch before was under way. */
-function inBatches<Item>(work: (items: readonly Item[]) => Promise<void>, onError: (error: unknown) => void) {
+function inBatches<Item>(
+  work: (items: readonly Item[]) => Promise<void>,
+  onError: DispatcherDeps['onError'],
+) {
   const waiting: Item[] = [];
   let underWay: Promise<void> | undefined;
   const run = async (): Promise<void> => {
-    while (waiting.length > 0) await work(waiting.splice(0, BATCH)).catch(onError);
+    while (waiting.length > 0) {
+      const batch = waiting.splice(0, BATCH);
+      await work(batch).catch((error: unknown) => onError(error, batch.length));
+    }
     underWay = undefined;
   };
   return {
     add: (item: Item): void => {
       waiting.push(item);
-      underWay ??= run();
+      // Its items belong to different purchases.
+      underWay ??= withSubject({}, run);
     },
+    size: () => waiting.length,
+    drop: (): void => void waiting.splice(0),
     idle: () => underWay ?? Promise.resolve(),
   };
 }

@@ -13,9 +13,9 @@ export interface Permit {
 }
 
 /** `isQuick`: the endpoint is neither slow nor failing. */
-export type Acquired = { readonly isQuick: boolean } & (
-  ({ readonly isGranted: true } & Permit) | { readonly isGranted: false; readonly waitMs: number }
-);
+export type Acquired =
+  | ({ readonly isGranted: true } & Permit)
+  | { readonly isGranted: false; readonly isQuick: boolean; readonly waitMs: number };
 
 /**
  * Limits concurrent attempts per endpoint, account and worker, slow endpoints more than others, so that a
@@ -45,6 +45,8 @@ const PERMITS_WHEN_SLOW = 2;
 const SLOW_SHARE = 1 / 4;
 /** Half of that is for slow endpoints that do answer, since there can be many dead ones. */
 const SILENT_SHARE = SLOW_SHARE / 2;
+/** Endpoints of which nothing is known yet may all turn out to be silent. */
+const UNANSWERED_SHARE = 1 / 2;
 /** Weight of the newest attempt in the average duration. */
 const NEWEST_WEIGHT = 0.3;
 /** A retry costs a little work. */
@@ -82,6 +84,7 @@ export function createEndpointLimiter(
     running < limits.attempts &&
     endpoint.running.size < permitsOf(endpoint, atMs) &&
     (runningOfAccount.get(accountId) ?? 0) < limits.perAccount &&
+    (endpoint.wasAnswered || unansweredIn(endpoints.values()) < limits.attempts * UNANSWERED_SHARE) &&
     (!isSlow(endpoint, atMs) || hasSlowShare(endpoint, endpoints.values(), limits.attempts, atMs));
   const grant = (endpoint: EndpointState, accountId: string, startedAtMs: number): Permit['release'] => {
     const attempt = { startedAtMs };
@@ -106,12 +109,11 @@ export function createEndpointLimiter(
       // Keeps the map ordered by last use, the oldest first.
       endpoints.delete(endpointId);
       endpoints.set(endpointId, endpoint);
-      const isQuick = !isFailing && !isSlow(endpoint, atMs);
       if (!isFree(endpoint, accountId, atMs)) {
         const waitMs = retryIn(endpoint, permitsOf(endpoint, atMs), atMs, random);
-        return { isGranted: false, isQuick, waitMs };
+        return { isGranted: false, isQuick: !isFailing && !isSlow(endpoint, atMs), waitMs };
       }
-      return { isGranted: true, isQuick, release: grant(endpoint, accountId, atMs) };
+      return { isGranted: true, release: grant(endpoint, accountId, atMs) };
     },
   };
 }
@@ -134,6 +136,13 @@ function oldestMs({ running }: EndpointState, atMs: number): number {
 
 function isSlow(endpoint: EndpointState, atMs: number): boolean {
   return Math.max(endpoint.averageMs, oldestMs(endpoint, atMs)) > SLOW_MS;
+}
+
+/** Running attempts at endpoints whose last one, if any, was not answered. */
+function unansweredIn(all: Iterable<EndpointState>): number {
+  let count = 0;
+  for (const { wasAnswered, running } of all) if (!wasAnswered) count += running.size;
+  return count;
 }
 
 /** Endpoints that answer keep their half, however many attempts the silent ones hold. */

@@ -122,7 +122,9 @@ describe('a message that is sent by hand', () => {
     const messageId = madeUp();
     const address = { url: inbox.url, body: '{}', endpoint: { url: inbox.url } };
     const ended = await (how === 'workflow'
-      ? (await stranger.start('deliverWebhook', messageId, { messageId, ...address }, OPS_QUEUE)).result()
+      ? (
+          await stranger.start('deliverWebhook', messageId, { messageId, ...address }, WEBHOOKS_QUEUE)
+        ).result()
       : stranger.schedule(WEBHOOKS_QUEUE, 'attemptDelivery', messageId, address));
     expect(JSON.stringify(ended)).toContain('FORGOTTEN');
     expect(inbox.letters).toEqual([]);

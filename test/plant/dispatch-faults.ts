@@ -11,11 +11,19 @@ export const DISPATCH_FAULTS: readonly Fault[] = [
       "status = 'PENDING' and handed_over_at is null`",
       "status = 'PENDING'`",
     ],
-    'one account has all turns': ['order by due.turn, due.next_attempt_at', 'order by due.next_attempt_at'],
-    'one account has as much as there is': ['limit ${perAccount}', 'limit ${limit}'],
+    'one endpoint has all turns': ['order by due.turn, due.next_attempt_at', 'order by due.next_attempt_at'],
+    'one endpoint has as much as there is': ['limit ${perEndpoint}', 'limit ${limit}'],
+    'a turn begins anew where it should go on': [
+      'and endpoint_id > ${after} order',
+      "and endpoint_id > '' order",
+    ],
+    'a message fails although its endpoint is open again': [
+      "of.or([of('enabled', '=', false), of('deleted_at', 'is not', null)])",
+      "of.or([of('id', 'is not', null), of('deleted_at', 'is not', null)])",
+    ],
     'each turn reads every message that waits': [
-      'account_id = accounts.account_id and next_attempt_at <= now()',
-      'account_id = accounts.account_id and next_attempt_at <= clock_timestamp()',
+      'endpoint_id = endpoints.endpoint_id and next_attempt_at <= now()',
+      'endpoint_id = endpoints.endpoint_id and next_attempt_at <= clock_timestamp()',
     ],
     'a delivered attempt is recorded over another one': [
       'and message.attempts = given.made_before and',
@@ -33,10 +41,22 @@ export const DISPATCH_FAULTS: readonly Fault[] = [
   }),
   ...faultsIn('src/webhooks/dispatcher.ts', 'test/webhooks/webhooks-dispatcher.store.test.ts', {
     'what Temporal does not take is lost until the sweep': [
-      'if (left.length > 0) await takeBack(db, left, HAND_OVER_AGAIN_MS);',
-      'if (left.length < 0) await takeBack(db, left, HAND_OVER_AGAIN_MS);',
+      'if (left.length > 0) await takeBack(db, left);',
+      'if (left.length < 0) await takeBack(db, left);',
     ],
     'Temporal is given a message on and on': ['isHandedOver: !permit.isQuick', 'isHandedOver: false'],
+    'a message that cannot be signed is tried on and on': [
+      'if (unready.length > 0)',
+      'if (unready.length < 0)',
+    ],
+    'a line names the purchase of another message': [
+      'underWay ??= withSubject({}, run);',
+      'underWay ??= run();',
+    ],
+    'an attempt that cannot be recorded at once is made again': [
+      'for (const pauseMs of RECORD_PAUSES_MS)',
+      'for (const pauseMs of [] as number[])',
+    ],
     'attempts are lost when a worker stops': [
       'await Promise.all(running).finally(() => clearTimeout(grace));',
       'clearTimeout(grace);',

@@ -287,15 +287,7 @@ async function sent(shop: Shop, refusals: number, then = TAKEN): Promise<string>
       (listener.received.length > refusals ? then : answerStatus(503))(response, received),
   });
   const messageId = await deliveries.send(account, listener);
-  await until(
-    () =>
-      stack.temporal.workflow
-        .getHandle(messageId)
-        .describe()
-        .catch(() => undefined),
-    (found) => found !== undefined,
-    { what: 'its workflow, after the first refusal' },
-  );
+  await deliveries.untilCarried(messageId);
   return messageId;
 }
 

@@ -46,6 +46,17 @@ export function createDeliveryHarness(stack: Stack) {
       if (taken.length === 0) throw new Error(`not handed over: ${JSON.stringify(left)}`);
     },
     message,
+    /** Until a workflow has begun to carry it. */
+    untilCarried: (messageId: string) =>
+      until(
+        () =>
+          stack.temporal.workflow
+            .getHandle(messageId)
+            .describe()
+            .catch(() => undefined),
+        (found) => found !== undefined,
+        { what: `a workflow that carries ${messageId}` },
+      ),
     untilState: (
       account: TestAccount,
       messageId: string,

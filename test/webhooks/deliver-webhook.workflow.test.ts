@@ -174,6 +174,7 @@ describe.concurrent('an endpoint', () => {
     const listener = await receiver.listen(stack, account, { answer: answerStatus(500) });
     const waiting = await harness.send(account, listener, { attempts: 8 });
     await untilTried(waiting, 1);
+    await harness.untilCarried(waiting);
     listener.answerWith(answerStatus(410));
     const id = await harness.send(account, listener);
     await harness.untilState(account, id, 'FAILED');

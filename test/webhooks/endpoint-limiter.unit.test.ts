@@ -37,6 +37,14 @@ const acquire = (limiter: EndpointLimiter, endpointId: string, coming: Coming = 
     random: coming.random ?? 0,
   });
 
+/** Endpoints that have answered once. */
+function answering(limiter: EndpointLimiter, endpoints: readonly string[]): void {
+  for (const endpoint of endpoints) {
+    const first = acquire(limiter, endpoint);
+    if (first.isGranted) first.release('answered');
+  }
+}
+
 type Release = (ending?: Ending) => void;
 
 /** Acquires permits until none is left; returns how to release them. */
@@ -73,6 +81,7 @@ describe('permits', () => {
 
   it('are limited by account, however many endpoints it has', () => {
     const { limiter } = limiterAt();
+    answering(limiter, ['a', 'b', 'c', 'd', 'e']);
     expect(
       ['a', 'b', 'c', 'd'].map((endpoint) => fill(limiter, endpoint, { account: 'one' }).length),
     ).toEqual([10, 10, 5, 0]);
@@ -81,8 +90,16 @@ describe('permits', () => {
 
   it('are limited in total', () => {
     const { limiter } = limiterAt();
+    answering(limiter, ['a', 'b', 'c', 'd', 'e']);
     const taken = ['a', 'b', 'c', 'd', 'e'].map((endpoint) => fill(limiter, endpoint).length);
     expect(taken).toEqual([10, 10, 10, 10, 0]);
+  });
+
+  it('are half for endpoints that have not answered yet, which may all turn out to be silent', () => {
+    const { limiter } = limiterAt();
+    answering(limiter, ['known']);
+    expect(['a', 'b', 'c'].map((endpoint) => fill(limiter, endpoint).length)).toEqual([10, 10, 0]);
+    expect(fill(limiter, 'known')).toHaveLength(10);
   });
 
   it('are available again, once, to the next caller after a release', () => {
@@ -158,19 +175,8 @@ describe('a slow endpoint', () => {
   });
 });
 
-describe('an endpoint is quick', () => {
-  it('while nothing bad is known about it', () => {
-    const made = limiterAt();
-    const first = acquire(made.limiter, 'a');
-    expect(first.isQuick).toBe(true);
-    expect(acquire(made.limiter, 'b', { isFailing: true }).isQuick).toBe(false);
-    made.pass(1_001);
-    expect(acquire(made.limiter, 'a').isQuick).toBe(false);
-    if (first.isGranted) first.release('answered');
-    expect(acquire(made.limiter, 'a', { isFailing: true }).isQuick).toBe(false);
-  });
-
-  it('by the same rule for a caller without a permit', () => {
+describe('a caller without a permit is told whether its endpoint is quick', () => {
+  it('which it is while nothing bad is known about it', () => {
     const { limiter, pass } = limiterAt();
     fill(limiter, 'a');
     fill(limiter, 'b', { isFailing: true });

@@ -3,9 +3,9 @@
  * over and how often, and what it leaves behind when it is stopped.
  */
 import { setTimeout as pause } from 'node:timers/promises';
+import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createEvents } from '../../src/platform/telemetry/events.ts';
-import { createLogger } from '../../src/platform/telemetry/logger.ts';
+import { currentSubject } from '../../src/platform/telemetry/subject.ts';
 import type { RequestOutcome } from '../../src/platform/outbound/request.ts';
 import { startDispatcher, type Dispatcher, type DispatcherDeps } from '../../src/webhooks/dispatcher.ts';
 import { createEndpointLimiter } from '../../src/webhooks/endpoint-limiter.ts';
@@ -15,7 +15,14 @@ import { reopenMessage } from '../../src/webhooks/store/messages.ts';
 import { openBooks } from '../support/world/books.ts';
 import { forFile } from '../support/world/for-file.ts';
 import { until } from '../support/time/until.ts';
-import { deliveringOn, messagesAt, newMessage, setEndpoint } from './webhooks.support.ts';
+import {
+  deliveringOn,
+  messagesAt,
+  newMessage,
+  rowOfEndpoint,
+  setEndpoint,
+  setMessage,
+} from './webhooks.support.ts';
 
 const books = await forFile(openBooks({ maxConnections: 10 }));
 const { stateOf, waiting } = deliveringOn(books.world);
@@ -29,8 +36,10 @@ let dispatcher: Dispatcher | undefined;
 let sent: string[];
 let handedOver: HandedOver[];
 let errors: unknown[];
+/** The lines of attempts: of which message, and under which purchase. */
+let lines: (readonly [string, string | undefined])[];
 beforeEach(async () => {
-  [sent, handedOver, errors] = [[], [], []];
+  [sent, handedOver, errors, lines] = [[], [], [], []];
   await books.owner.deleteFrom('webhook_messages').execute();
 });
 afterEach(() => dispatcher?.stop(0));
@@ -39,11 +48,15 @@ afterEach(() => dispatcher?.stop(0));
 function dispatch(
   answer: () => Promise<RequestOutcome>,
   take: (messages: readonly HandedOver[]) => Promise<readonly HandedOver[]> = (all) => Promise.resolve(all),
+  open: () => string = () => 'a secret',
 ): void {
   const deps: DispatcherDeps = {
     db: books.world,
     clock: { now: () => new Date() },
-    events: createEvents(createLogger({ level: 'silent' })),
+    events: {
+      webhookAttempted: ({ messageId }) => lines.push([messageId, currentSubject()?.transactionId]),
+      webhookEndpointDisabled: () => undefined,
+    },
     sender: {
       send: ({ messageId }) => {
         sent.push(messageId);
@@ -51,7 +64,7 @@ function dispatch(
       },
     },
     secretBox: {
-      open: () => 'a secret',
+      open,
       seal: (text) => Buffer.from(text),
       isCurrent: () => true,
       prefixes: [],
@@ -68,12 +81,15 @@ function dispatch(
     },
     limiter: createEndpointLimiter(LIMITS),
     limits: LIMITS,
-    onError: (error) => errors.push(error),
+    onError: (error, messages) => errors.push({ error, messages }),
   };
   dispatcher = startDispatcher(deps);
 }
 
-/** Messages of one endpoint that has failed, to which a permit is given all the same. */
+/** Messages of one endpoint that has failed: it gets two attempts at a time. */
+const AT_A_TIME = 2;
+const never = (): Promise<RequestOutcome> => new Promise(() => undefined);
+
 async function failing(count: number): Promise<Message[]> {
   const { endpoint, messageId } = await waiting();
   await setEndpoint(books.owner, endpoint.id, { failing_since: new Date() });
@@ -115,52 +131,55 @@ describe('a message', () => {
     expect(sent).toHaveLength(1);
   });
 
-  it('of a failing endpoint is handed over once, however long Temporal takes to take it', async () => {
-    const messages = await failing(2);
-    dispatch(
-      () => Promise.resolve(answered(200)),
-      (all) => pause(500, all),
-    );
+  it('of an endpoint that has failed is attempted, and one that is taken clears the endpoint', async () => {
+    const [message] = await failing(1);
+    dispatch(() => Promise.resolve(answered(200)));
     await until(
-      () => handedOver.length,
-      (count) => count >= messages.length,
+      () => stateOf(message!),
+      ({ status }) => status === 'DELIVERED',
     );
-    await pause(1_000);
-    expect(namesOf(handedOver)).toEqual(namesOf(messages));
-    for (const message of messages) expect((await rowOf(message)).handed_over_at).not.toBeNull();
-    expect(sent).toEqual([]);
+    const { failing_since: failingSince } = await rowOfEndpoint(books.owner, message!.endpoint.id);
+    expect([failingSince, handedOver]).toEqual([null, []]);
   });
 
-  it('that Temporal does not take is kept, and given to it again after a while', async () => {
-    const [message] = await failing(1);
-    dispatch(
-      () => Promise.resolve(answered(200)),
-      () => Promise.resolve([]),
-    );
+  it('for which a slow endpoint has no room is handed over once, however long Temporal takes', async () => {
+    const messages = await failing(AT_A_TIME + 2);
+    dispatch(never, (all) => pause(500, all));
     await until(
       () => handedOver.length,
-      (count) => count > 0,
+      (count) => count >= 2,
     );
     await pause(1_000);
-    expect(handedOver).toHaveLength(1);
-    expect(await rowOf(message!)).toMatchObject({ status: 'PENDING', attempts: 0, handed_over_at: null });
+    expect(handedOver).toHaveLength(2);
+    expect(namesOf([...handedOver, ...sent.map((messageId) => ({ messageId }))])).toEqual(namesOf(messages));
+    const rows = await messagesAt(books.owner, messages[0]!.endpoint.id);
+    expect(rows.filter((row) => row.handed_over_at !== null)).toHaveLength(2);
+  });
+
+  it('that Temporal does not take is kept, and given to it again when it is due', async () => {
+    const [{ endpoint }] = (await failing(AT_A_TIME + 1)) as [Message];
+    dispatch(never, () => Promise.resolve([]));
     await until(
       () => handedOver.length,
       (count) => count > 1,
+      { withinMs: 20_000 },
+    );
+    const [one, again] = handedOver as [HandedOver, HandedOver];
+    expect(again.messageId).toBe(one.messageId);
+    expect(again.waitMs).toBeGreaterThan(500);
+    await until(
+      () => rowOf({ endpoint, messageId: one.messageId }),
+      (row) => row.handed_over_at === null,
     );
   });
 
   it('that is sent again by hand while Temporal takes it is handed over again at once', async () => {
-    const [message] = await failing(1);
-    const { endpoint, messageId } = message!;
-    dispatch(
-      () => Promise.resolve(answered(200)),
-      async (all) => {
-        if (handedOver.length === 1)
-          await reopenMessage(books.world, endpoint.accountId, messageId, new Date());
-        return all;
-      },
-    );
+    const [{ endpoint }] = (await failing(AT_A_TIME + 1)) as [Message];
+    dispatch(never, async (all) => {
+      if (handedOver.length === 1)
+        await reopenMessage(books.world, endpoint.accountId, all[0]!.messageId, new Date());
+      return all;
+    });
     await until(
       () => handedOver.length,
       (count) => count > 1,
@@ -168,6 +187,54 @@ describe('a message', () => {
     );
     await pause(300);
     expect(handedOver).toHaveLength(2);
+  });
+
+  it('that cannot be signed is tried again a minute later, and one line says so of all', async () => {
+    const messages = await failing(AT_A_TIME);
+    const unsigned = (): string => {
+      throw new Error('no key opens it');
+    };
+    dispatch(() => Promise.resolve(answered(200)), undefined, unsigned);
+    for (const message of messages)
+      await until(
+        () => rowOf(message),
+        (row) => row.next_attempt_at!.getTime() > Date.now() + 40_000,
+      );
+    expect(sent).toEqual([]);
+    expect(errors.length).toBeLessThanOrEqual(messages.length);
+    expect(errors[0]).toMatchObject({ error: { message: 'no key opens it' } });
+  });
+
+  it('is in the lines of its own purchase, however many are recorded together', async () => {
+    const messages = await Promise.all(Array.from({ length: 12 }, () => waiting()));
+    for (const [nth, { messageId }] of messages.entries())
+      await setMessage(books.owner, messageId, { subject: `txn-${nth}` });
+    dispatch(() => pause(100, answered(200)));
+    await until(
+      () => lines.length,
+      (count) => count >= messages.length,
+    );
+    const expected = messages.map(({ messageId }, nth) => [messageId, `txn-${nth}`] as const);
+    expect(Object.fromEntries(lines)).toEqual(Object.fromEntries(expected));
+  });
+
+  it('whose attempt our database does not record at once is not sent a second time', async () => {
+    const message = await waiting();
+    const role = (await sql<{ name: string }>`select current_user as name`.execute(books.world)).rows[0]!
+      .name;
+    dispatch(() => Promise.resolve(answered(200)));
+    await sql`revoke insert on webhook_attempts from ${sql.ref(role)}`.execute(books.owner);
+    await until(
+      () => sent.length,
+      (count) => count > 0,
+    );
+    await pause(100);
+    await sql`grant insert on webhook_attempts to ${sql.ref(role)}`.execute(books.owner);
+    await until(
+      () => stateOf(message),
+      ({ status }) => status === 'DELIVERED',
+    );
+    expect([sent.length, errors]).toEqual([1, []]);
   });
 });
 
@@ -199,6 +266,6 @@ describe('a dispatcher that is stopped', () => {
     resolve(answered(200));
     expect(await stateOf(message)).toEqual({ status: 'PENDING', attempts: 0, log: [] });
     expect((await rowOf(message)).next_attempt_at!.getTime()).toBeGreaterThan(Date.now() + 5_000);
-    expect(errors).toMatchObject([{ message: 'the worker has to stop' }]);
+    expect(errors).toMatchObject([{ error: { message: 'the worker has to stop' }, messages: 1 }]);
   });
 });

@@ -96,8 +96,8 @@ const messages = ({ role }: World) => sql`
   create index webhook_messages_by_subject on webhook_messages (subject) where subject is not null;
   create index webhook_messages_by_event on webhook_messages (event_id) where event_id is not null;
   create index webhook_messages_due on webhook_messages (next_attempt_at) where status = 'PENDING';
-  -- What the dispatcher sends, by account, so that each gets its share.
-  create index webhook_messages_to_dispatch on webhook_messages (account_id, next_attempt_at)
+  -- What the dispatcher sends, by endpoint, so that each gets its share.
+  create index webhook_messages_to_dispatch on webhook_messages (endpoint_id, next_attempt_at)
     where status = 'PENDING' and handed_over_at is null;
   create index webhook_messages_closed on webhook_messages (closed_at) where closed_at is not null;
   create index webhook_messages_failed on webhook_messages (closed_at) where status = 'FAILED';

@@ -88,7 +88,11 @@ export async function runWorker(
         webhookAttempts: config.webhookLimits.attempts,
         onScheduledLocal: (step, transactionId) => reportScheduledLocal(composed, step, transactionId),
       });
-      lifecycle.onStop(`${world.environment} workers`, () => workers.stop());
+      const dispatcher = queues.includes('webhooks') ? composed.startDispatcher() : undefined;
+      // Together: each may take the grace time.
+      lifecycle.onStop(`${world.environment} workers`, () =>
+        Promise.all([workers.stop(), dispatcher?.stop(config.worker.shutdownGraceMs)]),
+      );
       running.push({ composed, workers });
       if (queues.includes('ops'))
         await ensureSchedules(composed.temporal.client, {
@@ -96,7 +100,6 @@ export async function runWorker(
           reconcileMs: world.reconcile.everyMs,
         });
     }
-    if (queues.includes('webhooks')) dispatchMessages(running, lifecycle, config.worker.shutdownGraceMs);
     if (queues.includes('ops')) {
       showFigures(observed, running, lifecycle, options);
       monitorPayments(observed, running, lifecycle);
@@ -131,14 +134,6 @@ interface Running {
 function reportScheduledLocal({ events }: WorkerWorld, step: string, transactionId: string): void {
   const detail = `${step} was scheduled on a task queue`;
   events.unverifiedRequest({ what: 'step', transactionId, detail });
-}
-
-/** Beside the workflows that carry what could not be delivered at once. */
-function dispatchMessages(running: readonly Running[], lifecycle: Lifecycle, graceMs: number): void {
-  for (const { composed } of running) {
-    const dispatcher = composed.startDispatcher();
-    lifecycle.onStop(`${composed.world.environment} dispatcher`, () => dispatcher.stop(graceMs));
-  }
 }
 
 async function checkAll(

@@ -7,7 +7,7 @@ import type { HandedOver, WebhookEngine } from '../../webhooks/engine.ts';
 import {
   DELIVER_WEBHOOK_WORKFLOW,
   DELIVERY_SUMMARY,
-  OPS_QUEUE,
+  WEBHOOKS_QUEUE,
   type DeliverWebhookInput,
   deliverNow,
 } from '../../../workflows/contract.ts';
@@ -28,14 +28,18 @@ export function createWebhookEngine(
       const deadlineMs = Date.now() + WITHIN_MS;
       const taken: string[] = [];
       try {
-        while (taken.length < messages.length) {
+        for (let from = 0; from < messages.length; from += AT_ONCE) {
           await requireConnection(temporal, CONNECT_WITHIN_MS);
           if (Date.now() > deadlineMs) throw new Error('too many for the time there is');
-          const some = messages.slice(taken.length, taken.length + AT_ONCE);
-          await temporal.client.withDeadline(deadlineMs, () =>
-            Promise.all(some.map((message) => beginOrWake(temporal, message))),
+          const some = messages.slice(from, from + AT_ONCE);
+          const begun = await temporal.client.withDeadline(deadlineMs, () =>
+            Promise.allSettled(some.map((message) => beginOrWake(temporal, message))),
           );
-          taken.push(...some.map(({ messageId }) => messageId));
+          taken.push(
+            ...some.filter((_, nth) => begun[nth]?.status === 'fulfilled').map(({ messageId }) => messageId),
+          );
+          const failed = begun.find((one) => one.status === 'rejected');
+          if (failed) throw failed.reason;
         }
       } catch (error) {
         const detail = error instanceof Error ? error.message : String(error);
@@ -54,7 +58,7 @@ async function beginOrWake(
     DELIVER_WEBHOOK_WORKFLOW,
     {
       workflowId: messageId,
-      taskQueue: OPS_QUEUE,
+      taskQueue: WEBHOOKS_QUEUE,
       args: [{ messageId }],
       signal: deliverNow,
       // A message that was opened again has ended before.

@@ -1,6 +1,6 @@
 /**
- * Temporal workers of one environment, one per queue. Only orders and ops load the workflow bundle, with
- * explicit cache sizes; poller options are the ones that work in this SDK (autoscaling behaviours).
+ * Temporal workers of one environment, one per queue. Only orders, webhooks and ops load the workflow bundle,
+ * with explicit cache sizes; poller options are the ones that work in this SDK (autoscaling behaviours).
  */
 import { ApplicationFailure } from '@temporalio/common';
 import {
@@ -214,6 +214,10 @@ function queueOptions(options: WorkersOptions, queue: QueueName): Partial<Worker
       return ACROSS_THE_NETWORK;
     case 'webhooks':
       return {
+        workflowBundle: options.bundle,
+        // Deliveries wait for minutes and hours between their tasks: those are read back, which is quick.
+        maxCachedWorkflows: 100,
+        workflowTaskPollerBehavior: AUTOSCALING,
         ...ACROSS_THE_NETWORK,
         // More than ever run at once, so that an attempt without a permit is refused immediately.
         maxConcurrentActivityTaskExecutions: options.webhookAttempts + ROOM_TO_BE_TURNED_AWAY,
@@ -221,8 +225,7 @@ function queueOptions(options: WorkersOptions, queue: QueueName): Partial<Worker
     case 'ops':
       return {
         workflowBundle: options.bundle,
-        // Deliveries of messages wait for minutes and hours between their tasks: those are read back.
-        maxCachedWorkflows: 100,
+        maxCachedWorkflows: 20,
         maxConcurrentActivityTaskExecutions: 10,
         workflowTaskPollerBehavior: FEW,
         activityTaskPollerBehavior: FEW,

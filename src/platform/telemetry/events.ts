@@ -202,8 +202,9 @@ function webhookEvents(log: EventLog, metrics: WorldMetrics | undefined) {
     webhookEndpointDisabled: warn<'endpointId' | 'accountId' | 'reason'>('webhook endpoint disabled'),
     /** The dispatcher finds them again. */
     webhooksNotHandedOver: warn<'detail', { messages: number }>('messages could not be handed to Temporal'),
-    /** It is tried again at once; messages that were leased are sent again when their leases expire. */
-    dispatchFailed: (error: unknown) => log.error({ error }, 'messages could not be dispatched'),
+    /** They are tried again: within a minute, or when their leases expire. */
+    dispatchFailed: (error: unknown, messages: number) =>
+      log.error({ error, messages }, 'messages could not be dispatched'),
     noticeSent: info<NoticeTexts, { attempts: number }>('notice sent to the owner of an account'),
     alertOpened: warn<'kind' | 'about'>('alert for operators opened'),
     alertClosed: info<'kind' | 'about'>('alert for operators closed'),

@@ -52,8 +52,8 @@ const DELIVERY_COLUMNS = sql`
   message.attempts, message.series_from, message.endpoint_id, endpoint.url, endpoint.failing_since,
   ${signingSecrets('endpoint')} as secrets_sealed, endpoint.enabled and endpoint.deleted_at is null as is_open`;
 
-/** Longer than an attempt and its database writes take. */
-const LEASE_MS = 20_000;
+/** Longer than an attempt (15 s) and its statements take: 2 s each, and those of a batch before. */
+const LEASE_MS = 25_000;
 const LEASED = sql`clock_timestamp() + ${LEASE_MS}::float8 * interval '1 ms'`;
 
 /**
@@ -93,41 +93,56 @@ export async function leaseDelivery(db: WorldDb, messageId: string) {
 /** No workflow carries it. */
 const TO_DISPATCH = sql`status = 'PENDING' and handed_over_at is null`;
 
+/** Endpoints of one turn: some milliseconds. */
+const MAX_ENDPOINTS_A_TURN = 500;
+
 /**
- * Leases due messages that no workflow carries. Accounts take turns, so that ten thousand messages of one
- * delay no other: at most `perAccount` of each, the longest due first. Any number of dispatchers may ask at
- * once. Walks an index from account to account: its cost grows with the accounts that have such messages, not
- * with messages that wait. That takes `now()`: an index is not searched for what changes within a statement.
+ * Leases due messages that no workflow carries. Endpoints take turns, so that ten thousand messages for one
+ * delay no other: at most `perEndpoint` of each, the longest due first. Any number of dispatchers may ask at
+ * once. Walks an index from endpoint to endpoint, behind the one named `after`, so its cost grows with the
+ * endpoints that have such messages, and not with the messages. That takes `now()`: an index is not searched
+ * for what changes within a statement. Returns where the next turn goes on; empty: from the beginning.
  */
 export async function leaseDue(
   db: WorldDb,
-  { limit, perAccount }: { readonly limit: number; readonly perAccount: number },
-): Promise<WebhookDelivery[]> {
-  const { rows } = await sql<DeliveryRow>`
-    with recursive accounts as (
-      (select account_id from webhook_messages where ${TO_DISPATCH} order by account_id limit 1)
+  {
+    after,
+    limit,
+    perEndpoint,
+  }: { readonly after: string; readonly limit: number; readonly perEndpoint: number },
+): Promise<{ readonly due: WebhookDelivery[]; readonly after: string }> {
+  const { rows } = await sql<(DeliveryRow | { readonly id: null }) & { readonly after: string | null }>`
+    with recursive endpoints as (
+      (select endpoint_id, 1 as nth from webhook_messages
+        where ${TO_DISPATCH} and endpoint_id > ${after} order by endpoint_id limit 1)
       union all
-      select (select next.account_id from webhook_messages next
-               where ${TO_DISPATCH} and next.account_id > accounts.account_id order by next.account_id limit 1)
-        from accounts where accounts.account_id is not null
+      select (select next.endpoint_id from webhook_messages next
+               where ${TO_DISPATCH} and next.endpoint_id > endpoints.endpoint_id
+               order by next.endpoint_id limit 1), nth + 1
+        from endpoints where endpoints.endpoint_id is not null and nth < ${MAX_ENDPOINTS_A_TURN}
     ), turns as (
-      select due.id from accounts cross join lateral (
+      select due.id from endpoints cross join lateral (
         select id, next_attempt_at, row_number() over (order by next_attempt_at) as turn
           from webhook_messages
-         where ${TO_DISPATCH} and account_id = accounts.account_id and next_attempt_at <= now()
-         order by next_attempt_at limit ${perAccount}
+         where ${TO_DISPATCH} and endpoint_id = endpoints.endpoint_id and next_attempt_at <= now()
+         order by next_attempt_at limit ${perEndpoint}
       ) due
       order by due.turn, due.next_attempt_at limit ${limit}
     ), free as (
       select id from webhook_messages
        where id in (select id from turns) and ${TO_DISPATCH} and next_attempt_at <= now()
          for update skip locked
+    ), leased as (
+      update webhook_messages message set next_attempt_at = ${LEASED}
+        from free, webhook_endpoints endpoint
+       where message.id = free.id and endpoint.id = message.endpoint_id
+      returning ${DELIVERY_COLUMNS}
     )
-    update webhook_messages message set next_attempt_at = ${LEASED}
-      from free, webhook_endpoints endpoint
-     where message.id = free.id and endpoint.id = message.endpoint_id
-    returning ${DELIVERY_COLUMNS}`.execute(db);
-  return rows.map(toDelivery);
+    select leased.*, last.after
+      from (select max(endpoint_id) filter (where nth = ${MAX_ENDPOINTS_A_TURN}) as after from endpoints) last
+      left join leased on true`.execute(db);
+  const due = rows.flatMap((row) => (row.id === null ? [] : [toDelivery(row)]));
+  return { due, after: rows[0]?.after ?? '' };
 }
 
 export interface AttemptMade {
@@ -207,7 +222,7 @@ export async function recordDelivered(
       update webhook_endpoints set failing_since = null
        where id in (select id from webhook_endpoints
                      where id in (select endpoint_id from message) and failing_since is not null
-                     order by id for update)
+                     order by id for no key update)
     )
     select id from message`.execute(db);
   return new Set(rows.map(({ id }) => id));
@@ -299,21 +314,27 @@ export async function postpone(db: WorldDb, deliveries: readonly Postponed[]): P
   );
 }
 
-/** Fails pending messages whose endpoint is closed. They can be recovered. */
+/** Fails pending messages whose endpoint is closed, and still is. They can be recovered. */
 export async function failUnsent(db: WorldDb, messageIds: readonly string[]): Promise<void> {
   await db
     .updateTable('webhook_messages')
     .set({ status: 'FAILED', next_attempt_at: null, closed_at: sql`now()`, updated_at: sql`now()` })
     .where('id', 'in', messageIds)
     .where('status', '=', 'PENDING')
+    .where('endpoint_id', 'in', (eb) =>
+      eb
+        .selectFrom('webhook_endpoints')
+        .select('id')
+        .where((of) => of.or([of('enabled', '=', false), of('deleted_at', 'is not', null)])),
+    )
     .execute();
 }
 
-/** No workflow took these: they are sent from their rows again, at the earliest after the wait. */
-export async function takeBack(db: WorldDb, messageIds: readonly string[], waitMs: number): Promise<void> {
+/** No workflow took these: they are sent from their rows again. */
+export async function takeBack(db: WorldDb, messageIds: readonly string[]): Promise<void> {
   await db
     .updateTable('webhook_messages')
-    .set({ handed_over_at: null, next_attempt_at: sql`greatest(next_attempt_at, ${inMs(waitMs)})` })
+    .set({ handed_over_at: null })
     .where('id', 'in', messageIds)
     .where('status', '=', 'PENDING')
     .where('handed_over_at', 'is not', null)
