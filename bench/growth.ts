@@ -6,7 +6,7 @@ import { request } from 'undici';
 import { readDevSettings } from '../src/app/config/config.ts';
 import { createApiClient } from '../src/cli/webhooks-client.ts';
 import { startReceiver } from './l2/receiver.ts';
-import { asOwner } from './support/owner.ts';
+import { asOwner } from '../test/support/world/as-owner.ts';
 import { startServers, type Servers } from './support/servers.ts';
 import { startService } from './support/service.ts';
 

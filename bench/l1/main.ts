@@ -14,7 +14,7 @@ import { placeHold } from '../../test/support/money/holds.ts';
 import type { WorldDatabase } from '../../src/platform/database/tables.ts';
 import type { BenchOptions } from '../support/options.ts';
 import { newFindings, type Findings } from '../support/report.ts';
-import { asOwner } from '../support/owner.ts';
+import { asOwner } from '../../test/support/world/as-owner.ts';
 import type { Servers } from '../support/servers.ts';
 import { measureSides } from '../support/sides.ts';
 import { bareStatements, bareTransaction, makeBareSchema, type Posting } from './bare.ts';

@@ -15,8 +15,8 @@ import { startRedis } from '../../src/dev/redis.ts';
 import { startTemporal } from '../../src/dev/temporal.ts';
 import { migrateDatabase } from '../../src/platform/database/migrate-database.ts';
 import { makeTestFolder } from '../../test/support/world/test-folder.ts';
-import { asOwner, dropDatabase } from './owner.ts';
-import { startTemporalOnPostgres } from './temporal-on-postgres.ts';
+import { asOwner, dropDatabase } from '../../test/support/world/as-owner.ts';
+import { startTemporalOnPostgres } from '../../test/support/world/temporal-on-postgres.ts';
 
 export type TemporalKind = 'embedded' | 'postgres';
 

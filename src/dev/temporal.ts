@@ -22,7 +22,7 @@ const PLENTY = 100_000;
  * two keys lift that. One partition per queue spares new workflows a search among four. The rest lifts limits
  * that are meant for shared clusters.
  */
-export const DYNAMIC_CONFIG = {
+const DYNAMIC_CONFIG = {
   'history.transferProcessorMaxPollRPS': 2_000,
   'history.timerProcessorMaxPollRPS': 2_000,
   'history.visibilityProcessorMaxPollRPS': 2_000,
@@ -39,8 +39,14 @@ export const DYNAMIC_CONFIG = {
   'matching.rps': PLENTY,
   'matching.persistenceMaxQPS': PLENTY,
   'frontend.persistenceMaxQPS': PLENTY,
-  'frontend.enableExecuteMultiOperation': true,
 } as const;
+
+/** The server suggests continue-as-new after so many events; 4,096 is its own default. */
+export const dynamicConfig = (freshHistoryAfterEvents = 4_096) =>
+  Object.entries({
+    ...DYNAMIC_CONFIG,
+    'limit.historyCount.suggestContinueAsNew': freshHistoryAfterEvents,
+  });
 
 export interface TemporalOptions {
   /** null keeps everything in memory. */
@@ -60,7 +66,6 @@ export interface TemporalOptions {
   readonly uiCodecEndpoint?: string | undefined;
   /** For a server in memory; with `dataDir` the log is there. */
   readonly logFile?: string | undefined;
-  /** The server suggests continue-as-new after so many events, 4,096 by default. */
   readonly freshHistoryAfterEvents?: number;
 }
 
@@ -151,10 +156,10 @@ function serverArguments(options: TemporalOptions, ports: Ports): string[] {
       '--search-attribute',
       `${name}=${type.charAt(0)}${type.slice(1).toLowerCase()}`,
     ]),
-    ...Object.entries({
-      ...DYNAMIC_CONFIG,
-      'limit.historyCount.suggestContinueAsNew': options.freshHistoryAfterEvents,
-    }).flatMap(([key, value]) => (value === undefined ? [] : ['--dynamic-config-value', `${key}=${value}`])),
+    ...dynamicConfig(options.freshHistoryAfterEvents).flatMap(([key, value]) => [
+      '--dynamic-config-value',
+      `${key}=${value}`,
+    ]),
   ];
 }
 

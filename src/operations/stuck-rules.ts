@@ -161,7 +161,7 @@ export const stuckLimits = (timings: {
   sendRefundMs: 14 * DAY_MS,
   /** A gateway event. The inbox is read every 30 s and has a minute for it. */
   applyEventMs: 5 * MINUTE_MS,
-  /** A message that is due. The sweep starts it within a minute. */
+  /** A message that is due: whoever should send it is late, and the sweep comes within a minute. */
   sendMessageMs: 10 * MINUTE_MS,
   /** A message that was given up. Messages of the last 14 days can be recovered (promise W6). */
   recoverMessageMs: 14 * DAY_MS,

@@ -9,7 +9,7 @@ import { enqueueWebhook } from './store/messages.ts';
  */
 export const MAX_PACKAGE_EVENTS = 100;
 
-/** In the transaction of a sync. New packages are no event. The sweep sends them, once readers see it. */
+/** In the transaction of a sync. New packages are no event. They are sent once readers see it. */
 export async function enqueueCatalogueEvents(trx: WorldDb, changes: readonly PackageChange[]): Promise<void> {
   const listed = changes.filter(
     (change) => change.packageType === 'BASE' && change.regionCode !== UNLISTED_REGION_CODE,
@@ -32,7 +32,6 @@ async function enqueue(
     changes.length <= MAX_PACKAGE_EVENTS
       ? changes.map((change) => ({ key: String(change.id), at: change.at, facts: factsOf(change) }))
       : [{ key: String(last.id), at: last.at, facts: { ...ABOUT_MANY, packages: changes.length } }];
-  // Nothing is handed on: the sweep finds them.
   for (const message of messages) await enqueueWebhook(trx, { event, ...forAll, ...message });
 }
 

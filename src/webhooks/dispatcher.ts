@@ -4,7 +4,7 @@
  * sent, so any number of processes may dispatch at once. One that dies leaves its leases, which expire.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { withSubject } from '../platform/telemetry/subject.ts';
+import { withSubject, type Subject } from '../platform/telemetry/subject.ts';
 import { logAttempt, makeAttempt, prepare, recordOne, type AttemptDeps, type Attempted } from './attempts.ts';
 import type { EndpointLimiter, EndpointLimits, Ending, Permit } from './endpoint-limiter.ts';
 import type { HandedOver, WebhookEngine } from './engine.ts';
@@ -126,9 +126,10 @@ function createAttempts(deps: DispatcherDeps) {
   const delivered = inBatches<Attempted>((attempts) => recordAll(deps, attempts), onError);
   const unended = inBatches<Unended>((attempts) => postponeUnready(deps, attempts), onError);
   const forTemporal = inBatches<HandedOver>((messages) => handOver(deps, messages), onError);
-  const handOverLater = ({ messageId, accountId, transactionId }: WebhookDelivery, waitMs: number): void => {
+  const handOverLater = (delivery: WebhookDelivery, waitMs: number): void => {
+    const { messageId, accountId, transactionId, requestId } = delivery;
     if (forTemporal.size() < MAX_TO_HAND_OVER)
-      forTemporal.add({ messageId, accountId, transactionId, waitMs });
+      forTemporal.add({ messageId, accountId, transactionId, requestId, waitMs });
   };
   const attempt = async (delivery: WebhookDelivery, permit: Permit): Promise<void> => {
     let ending: Ending = 'unused';
@@ -166,7 +167,10 @@ function createAttempts(deps: DispatcherDeps) {
   };
 }
 
-const subjectOf = ({ transactionId }: WebhookDelivery) => (transactionId === null ? {} : { transactionId });
+const subjectOf = ({ transactionId, requestId }: WebhookDelivery): Subject => ({
+  ...(requestId === null ? {} : { requestId }),
+  ...(transactionId === null ? {} : { transactionId }),
+});
 
 /** No race with one promise for all: that would remember every attempt there ever was. */
 function createStop() {

@@ -4,6 +4,8 @@ export interface HandedOver {
   readonly accountId: string;
   /** Of the purchase or funding that it is about. */
   readonly transactionId: string | null;
+  /** The request that opened that. */
+  readonly requestId: string | null;
   readonly waitMs: number;
 }
 

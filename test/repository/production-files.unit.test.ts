@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { CHECKOUT } from '../support/world/checkout.ts';
 import { fillIn, readCompose, variablesOf, type ComposeService } from '../support/world/compose.ts';
+import { DEPLOYED_TEMPORAL } from '../support/world/temporal-server-program.ts';
 import { pathExists, projectFiles, textOf } from './source-files.ts';
 
 const read = (file: string): string => readFileSync(join(CHECKOUT, file), 'utf8');
@@ -85,6 +86,14 @@ describe('docker-compose.yml', () => {
       expect(compose.services[name]?.depends_on?.['migrate']).toEqual({
         condition: 'service_completed_successfully',
       });
+  });
+
+  it('prepares the databases of Temporal by the tools of its version, the one that is tested', () => {
+    const versions = ['temporal', 'temporal-schema'].map((name) => {
+      const image = compose.services[name]?.image ?? '';
+      return fillIn(image, {}).split(':')[1];
+    });
+    expect(versions).toEqual([DEPLOYED_TEMPORAL, DEPLOYED_TEMPORAL]);
   });
 
   it('has no secret in the environment of a service: names of files, and no variable of .env that is one', () => {

@@ -42,7 +42,9 @@ export function createDeliveryHarness(stack: Stack) {
     /** To its workflow, which it starts or wakes. */
     handOver: async (account: TestAccount, messageId: string) => {
       const { accountId } = account;
-      const taken = await engine.handOver([{ messageId, accountId, transactionId: null, waitMs: 0 }]);
+      const taken = await engine.handOver([
+        { messageId, accountId, transactionId: null, requestId: null, waitMs: 0 },
+      ]);
       if (taken.length === 0) throw new Error(`not handed over: ${JSON.stringify(left)}`);
     },
     message,

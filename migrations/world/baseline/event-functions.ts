@@ -8,6 +8,13 @@ export const eventFunctions = (world: World) => sql`
 `;
 
 const anyEvent = ({ ownPath }: World) => sql`
+  -- The request that opened a purchase or a funding.
+  create function request_of(transaction_id text) returns text language sql stable ${ownPath} as $$
+    select coalesce(
+      (select request_id from purchases where purchases.transaction_id = request_of.transaction_id),
+      (select request_id from fundings where fundings.transaction_id = request_of.transaction_id))
+  $$;
+
   -- The endpoints of an account that ask for an event; null for none. Without an account, those of all
   -- accounts. Includes endpoints that we disabled for failing: their messages can be recovered.
   create function subscribers(account_id text, event text) returns text[] language plpgsql stable ${ownPath} as $$

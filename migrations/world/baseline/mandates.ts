@@ -75,7 +75,7 @@ const ends = ({ ownPath }: World) => sql`
                        or new.replaced_by is distinct from old.replaced_by)
     execute function mandate_ends_with_its_esim();
 
-  -- Tells of every mandate that ends by itself. The sweep of messages starts them.
+  -- Tells of every mandate that ends by itself.
   create function mandate_tells_its_end() returns trigger language plpgsql ${ownPath} as $$
     declare
       esim record;

@@ -7,6 +7,7 @@ import { Connection } from '@temporalio/client';
 import { SEARCH_ATTRIBUTES } from '../../../workflows/search-attributes.ts';
 import { connectionOptions, type TemporalServer } from '../../platform/temporal/connect.ts';
 import { grpcCodeOf, insist } from '../../platform/temporal/errors.ts';
+import { requireVersion } from '../../platform/temporal/version.ts';
 
 /** As long as an Idempotency-Key is kept: the workflow of the purchase that it leads to can still be read. */
 const RETENTION_DAYS = 30;
@@ -30,8 +31,8 @@ const ALREADY_EXISTS = 6;
 const TYPES = ['UNSPECIFIED', 'TEXT', 'KEYWORD', 'INT', 'DOUBLE', 'BOOL', 'DATETIME', 'KEYWORD_LIST'];
 
 /**
- * Returns once every namespace knows our attributes; throws when one has another type under such a name, or
- * the server refuses.
+ * Returns once every namespace knows our attributes; throws when one has another type under such a name, the
+ * server is too old, or it refuses.
  */
 export async function prepareNamespaces({
   namespaces,
@@ -47,6 +48,7 @@ export async function prepareNamespaces({
 }): Promise<void> {
   const connection = await connect(server);
   try {
+    await requireVersion(connection, server.address);
     for (const namespace of namespaces) {
       const isNew = await register(connection, namespace, retentionDays);
       const added = await ensureAttributes(connection, namespace);

@@ -52,7 +52,7 @@ export function createWebhookEngine(
 
 async function beginOrWake(
   { client }: TemporalClient,
-  { messageId, accountId, transactionId, waitMs }: HandedOver,
+  { messageId, accountId, transactionId, requestId, waitMs }: HandedOver,
 ): Promise<void> {
   await client.workflow.signalWithStart<(input: DeliverWebhookInput) => Promise<string>>(
     DELIVER_WEBHOOK_WORKFLOW,
@@ -65,6 +65,8 @@ async function beginOrWake(
       workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
       startDelay: waitMs,
       staticSummary: DELIVERY_SUMMARY,
+      // For the log lines of its steps.
+      ...(requestId === null ? {} : { memo: { requestId } }),
       typedSearchAttributes: [
         { key: ACCOUNT_ID, value: accountId },
         ...(transactionId === null ? [] : [{ key: TRANSACTION_ID, value: transactionId }]),

@@ -19,6 +19,7 @@ import {
 } from '../../../workflows/contract.ts';
 import { EngineUnavailable } from '../../domain/outcome.ts';
 import { connectionOptions, type TemporalServer } from '../../platform/temporal/connect.ts';
+import { requireVersion } from '../../platform/temporal/version.ts';
 import type { contextPropagation } from './context-propagation.ts';
 import { dataConverterOf, type CodecOptions } from '../../platform/temporal/payload-codec.ts';
 
@@ -51,9 +52,10 @@ export interface WorkersOptions extends TemporalServer {
 
 export type Workers = Awaited<ReturnType<typeof startWorkers>>;
 
-/** Throws EngineUnavailable when Temporal cannot be reached, or does not let us in. */
+/** Throws when Temporal is too old; EngineUnavailable when it cannot be reached, or does not let us in. */
 export async function startWorkers(options: WorkersOptions) {
   const connection = await connect(options);
+  await requireVersion(connection, options.address);
   const graceIsOver = new AbortController();
   const workers = await Promise.all(
     options.queues.map((queue) =>

@@ -140,7 +140,6 @@ export function putOffMandate(db: WorldDb, leased: Try, { afterMs, refusal }: Pu
     const facts = { mandateId: leased.id, ...esim, refusal };
     const who = { accountId: put.account_id, subject: esim.transactionId, subscribers: put.subscribers };
     const key = `${leased.id}:${refusal}:${day}`;
-    // Nothing is handed on: the sweep finds it.
     await enqueueWebhook(trx, { event: 'mandate.refused', key, ...who, facts, at });
   });
 }

@@ -12,6 +12,7 @@ interface DeliveryRow {
   readonly event_id: string | null;
   readonly account_id: string;
   readonly subject: string | null;
+  readonly request_id: string | null;
   readonly body: string;
   readonly status: MessageStatus;
   readonly attempts: number;
@@ -30,6 +31,8 @@ const toDelivery = (row: DeliveryRow) => ({
   accountId: row.account_id,
   /** Of the purchase or funding that it is about. */
   transactionId: row.subject,
+  /** The request that opened that. */
+  requestId: row.request_id,
   body: row.body,
   status: row.status,
   /** Recorded attempts: all, and those since the message was last reopened. */
@@ -48,7 +51,8 @@ const toDelivery = (row: DeliveryRow) => ({
 
 /** What both kinds of lease read, from tables `message` and `endpoint`. */
 const DELIVERY_COLUMNS = sql`
-  message.id, message.event_id, message.account_id, message.subject, message.body, message.status,
+  message.id, message.event_id, message.account_id, message.subject,
+  request_of(message.subject) as request_id, message.body, message.status,
   message.attempts, message.series_from, message.endpoint_id, endpoint.url, endpoint.failing_since,
   ${signingSecrets('endpoint')} as secrets_sealed, endpoint.enabled and endpoint.deleted_at is null as is_open`;
 

@@ -16,12 +16,15 @@ declare module 'vitest' {
     workflowBundle: string;
     /** Folder for compiled code of child processes; it goes with the run. */
     compileCache: string;
+    /** The Temporal that docker-compose.yml deploys, instead of the development server. */
+    deployedTemporal?: boolean;
   }
 }
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const { proveSize, deployedTemporal: deployed = false } = project.config.provide;
   // Proofs at full size have millions of rows.
-  const services = await startTestServices({ inMemory: project.config.provide.proveSize === undefined });
+  const services = await startTestServices({ inMemory: proveSize === undefined, deployed });
   project.provide('databaseUrl', services.databaseUrl);
   project.provide('temporalAddress', services.temporalAddress);
   project.provide('redisUrl', services.redisUrl);

@@ -14,6 +14,7 @@ import { startPostgres, type PostgresOptions, type RunningPostgres } from '../..
 import { startRedis, type RunningRedis } from '../../../src/dev/redis.ts';
 import { startTemporal, type RunningTemporal } from '../../../src/dev/temporal.ts';
 import { redisProgramOfPackage } from './redis-package.ts';
+import { startTemporalOnPostgres } from './temporal-on-postgres.ts';
 import { makeTestFolder } from './test-folder.ts';
 
 export const TEST_NAMESPACES = ['simway-test', 'simway-live'] as const;
@@ -76,6 +77,17 @@ export function startTestTemporal(
   });
 }
 
+/** The server that docker-compose.yml deploys, with databases of its own on this owner's Postgres. */
+function startDeployedTemporal(folder: string, ownerUrl: string) {
+  return startTemporalOnPostgres({
+    ...machine(),
+    ownerUrl,
+    dataDir: join(folder, 'temporal'),
+    freshHistoryAfterEvents: FRESH_HISTORY_AFTER_EVENTS,
+    log: patientLog,
+  });
+}
+
 /**
  * `redis-server` on the PATH, else one that the package redis-memory-server builds. Throws without either.
  */
@@ -93,34 +105,49 @@ export async function startTestRedis(folder: string, log: ServiceLog = quietLog)
   return started;
 }
 
-/**
- * Starts whatever the environment (DATABASE_URL, TEMPORAL_ADDRESS, REDIS_URL) does not name. `inMemory`:
- * Postgres may live there. Each test file has a database of its own, for which Postgres makes and removes a
- * thousand files.
- */
-export async function startTestServices({ inMemory = true } = {}) {
+interface ServicesOptions {
+  /**
+   * Postgres may live there. Each test file has a database of its own, for which Postgres makes and removes a
+   * thousand files.
+   */
+  readonly inMemory?: boolean;
+  /** The Temporal that docker-compose.yml deploys, instead of the development server. */
+  readonly deployed?: boolean;
+}
+
+/** Starts whatever the environment (DATABASE_URL, TEMPORAL_ADDRESS, REDIS_URL) does not name. */
+export async function startTestServices({ inMemory = true, deployed = false }: ServicesOptions = {}) {
   const { DATABASE_URL, TEMPORAL_ADDRESS, REDIS_URL } = process.env;
   const [folder, memory] = [await makeTestFolder(), await makeTestFolder({ inMemory })];
   const runId = randomBytes(5).toString('hex');
   const closers: (() => Promise<void>)[] = [() => dropRunDatabases(DATABASE_URL, runId)];
   const close = async (): Promise<void> => {
-    const results = await Promise.allSettled(closers.splice(0).map((closer) => closer()));
+    const failures: unknown[] = [];
+    // In turns: a server on our Postgres stops before it.
+    for (const closer of closers.splice(0).toReversed())
+      await closer().catch((error: unknown) => failures.push(error));
     for (const made of [folder, memory]) await rm(made, { recursive: true, force: true });
-    const failed = results.find((result) => result.status === 'rejected');
-    if (failed !== undefined) throw failed.reason;
+    if (failures.length > 0) throw failures[0];
   };
   const own = async <S>(service: Promise<S>, closer: (service: S) => Promise<void>): Promise<S> => {
     const started = await service;
     closers.push(() => closer(started));
     return started;
   };
+  const postgres = async (): Promise<string> =>
+    DATABASE_URL ?? (await own(startTestPostgres(memory), (it) => it.remove())).url;
+  const temporal = async (ownerUrl: Promise<string>): Promise<string> => {
+    if (TEMPORAL_ADDRESS === undefined && !deployed)
+      return (await own(startTestTemporal(folder, { log: patientLog }), (it) => it.stop())).address;
+    const starting = async () => startDeployedTemporal(folder, await ownerUrl);
+    const address = TEMPORAL_ADDRESS ?? (await own(starting(), (it) => it.stop())).address;
+    await prepareNamespaces({ address, namespaces: TEST_NAMESPACES, retentionDays: 1 });
+    return address;
+  };
+  const ownerUrl = postgres();
   const starting = Promise.allSettled([
-    DATABASE_URL ?? own(startTestPostgres(memory), (it) => it.remove()).then((it) => it.url),
-    TEMPORAL_ADDRESS === undefined
-      ? own(startTestTemporal(folder, { log: patientLog }), (it) => it.stop()).then((it) => it.address)
-      : prepareNamespaces({ address: TEMPORAL_ADDRESS, namespaces: TEST_NAMESPACES, retentionDays: 1 }).then(
-          () => TEMPORAL_ADDRESS,
-        ),
+    ownerUrl,
+    temporal(ownerUrl),
     REDIS_URL ?? own(startTestRedis(folder, patientLog), (it) => it.stop()).then((it) => it.url),
   ]);
   const [databaseUrl, temporalAddress, redisUrl] = await starting;

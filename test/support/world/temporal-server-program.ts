@@ -1,15 +1,16 @@
 /**
- * Temporal's production server and its schema tool, built by Go once and kept in the user's cache folder.
- * Only for benches: `npm start` and tests use the development server.
+ * The Temporal server that docker-compose.yml deploys, and its schema tool, built by Go once and kept in the
+ * user's cache folder. For benches and `npm run test:deployed`.
  */
 import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { startChild, type ServiceLog } from '../../src/dev/child.ts';
-import { waitForLock } from '../../src/dev/lock.ts';
-import { findProgram, isExecutableFile } from '../../src/dev/programs.ts';
+import { startChild, type ServiceLog } from '../../../src/dev/child.ts';
+import { waitForLock } from '../../../src/dev/lock.ts';
+import { findProgram, isExecutableFile } from '../../../src/dev/programs.ts';
+import { fillIn, readCompose } from './compose.ts';
 
-/** The newest whose modules build without a newer Go. */
-const VERSION = '1.31.2';
+/** Without a variable in .env. */
+export const DEPLOYED_TEMPORAL = deployedVersion();
 const MODULE = 'go.temporal.io/server/cmd';
 const BUILD_TIMEOUT_MS = 1_800_000;
 
@@ -20,7 +21,7 @@ export async function findTemporalServer(options: {
   readonly log: ServiceLog;
 }) {
   const { cacheDir, log } = options;
-  const folder = join(cacheDir, `temporal-server-${VERSION}`);
+  const folder = join(cacheDir, `temporal-server-${DEPLOYED_TEMPORAL}`);
   const programs = { server: join(folder, 'temporal-server'), sqlTool: join(folder, 'temporal-sql-tool') };
   const isThere = async (): Promise<boolean> =>
     (await isExecutableFile(programs.server)) && (await isExecutableFile(programs.sqlTool));
@@ -44,10 +45,10 @@ async function build(
 ): Promise<void> {
   const go = await findProgram('go', pathEnv);
   if (go === null)
-    throw new Error(
-      `--server postgres needs Go on the PATH to build Temporal ${VERSION}, or TEMPORAL_ADDRESS`,
-    );
-  log.info(`building Temporal's server ${VERSION} with ${go} (several minutes, once; kept in ${folder})`);
+    throw new Error(`Temporal ${DEPLOYED_TEMPORAL} needs Go on the PATH to be built, or TEMPORAL_ADDRESS`);
+  log.info(
+    `building Temporal's server ${DEPLOYED_TEMPORAL} with ${go} (several minutes, once; kept in ${folder})`,
+  );
   const workDir = await mkdtemp(join(cacheDir, 'temporal-server-partial-'));
   const goDir = join(workDir, 'go');
   try {
@@ -56,7 +57,7 @@ async function build(
     // prettier-ignore
     const args = [
       `GOBIN=${workDir}`, `GOPATH=${goDir}`, `GOMODCACHE=${join(goDir, 'mod')}`, `GOCACHE=${join(goDir, 'cache')}`,
-      'GOFLAGS=-modcacherw', 'CGO_ENABLED=0', go, 'install', `${MODULE}/server@v${VERSION}`, `${MODULE}/tools/sql@v${VERSION}`,
+      'GOFLAGS=-modcacherw', 'CGO_ENABLED=0', go, 'install', `${MODULE}/server@v${DEPLOYED_TEMPORAL}`, `${MODULE}/tools/sql@v${DEPLOYED_TEMPORAL}`,
     ];
     const compiler = await startChild({
       name: 'the Temporal build',
@@ -79,4 +80,11 @@ async function build(
   } finally {
     await rm(workDir, { recursive: true, force: true });
   }
+}
+
+function deployedVersion(): string {
+  const image = fillIn(readCompose('docker-compose.yml').services['temporal']?.image ?? '', {});
+  const [, version] = /:(\d+\.\d+\.\d+)$/.exec(image) ?? [];
+  if (version === undefined) throw new Error(`docker-compose.yml names no version of Temporal: ${image}`);
+  return version;
 }
