@@ -4,8 +4,8 @@ import { type Fault, faultsIn } from './fault.ts';
 export const DISPATCH_FAULTS: readonly Fault[] = [
   ...faultsIn('src/webhooks/store/deliveries.ts', 'test/webhooks/webhooks-dispatch.store.test.ts', {
     'two dispatchers send one message': [
-      'update webhook_messages message set next_attempt_at = ${LEASED}\n      from free, webhook',
-      'update webhook_messages message set next_attempt_at = now()\n      from free, webhook',
+      'update webhook_messages message set next_attempt_at = ${LEASED}\n        from free, webhook',
+      'update webhook_messages message set next_attempt_at = now()\n        from free, webhook',
     ],
     'the dispatcher sends what a workflow carries': [
       "status = 'PENDING' and handed_over_at is null`",
