@@ -1,6 +1,6 @@
 // Writes generated/: the types of every documented route, from the documents that `node src/main.ts openapi`
-// writes, and the values of each list in a schema or a query. They are not committed, so they are never
-// behind the routes.
+// writes, the values of each list in a schema or a query, and the words for its members where it has some.
+// They are not committed, so they are never behind the routes.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,6 +24,7 @@ function listsOf({ components, paths }) {
   const visit = (name, { enum: values, items, properties = {}, ...schema }) => {
     const words = values?.filter((value) => typeof value === 'string') ?? [];
     if (words.length > 1) lists.set(name, words);
+    if (schema['x-words']) lists.set(`${name}Words`, schema['x-words']);
     if (items) visit(name, items);
     for (const one of [...(schema.anyOf ?? []), ...(schema.oneOf ?? []), ...(schema.allOf ?? [])])
       visit(name, one);

@@ -3,6 +3,7 @@
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { createMailStops } from '../../src/accounts/mail-stops.ts';
+import { ACCOUNT_CURRENCIES } from '../../src/domain/money.ts';
 import { readContract } from '../support/http/contract.ts';
 import type { Reply } from '../support/http/api.ts';
 import {
@@ -201,7 +202,7 @@ describe('signing up', () => {
     [{ password: 'short' }, 'password: must have at least 12 characters'],
     [{ password: 'password1234' }, 'password: must not be a common password'],
     [{ email: 'not-an-address' }, 'email: must be an e-mail address'],
-    [{ currency: 'EUR' }, 'currency: must be one of NGN, USD'],
+    [{ currency: 'ZZZ' }, `currency: must be one of ${ACCOUNT_CURRENCIES.join(', ')}`],
     [{ companyName: '' }, 'companyName: must not be empty'],
   ])('refuses %o and names its field', async (wrong, message) => {
     const answer = await post('/auth/users', { ...body(uniqueEmail('weak')), ...wrong });

@@ -1,10 +1,11 @@
 // What the environment decides for webhooks and mail. Live always follows the published rules, whatever is
 // set for the sandbox.
 import { randomUUID } from 'node:crypto';
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, vi } from 'vitest';
+import { ACCOUNT_CURRENCIES, formatMinor } from '../../src/domain/money.ts';
 import { ATTEMPT_WAITS_MS, FAILING_LIMIT_MS } from '../../src/webhooks/rules.ts';
 import { problemOf, read } from './settings.support.ts';
 
@@ -316,6 +317,15 @@ describe('daily limits without a second person', () => {
   ])('are read from %j', (given, perPersonDay, perAccountDay) => {
     const { perAction } = limitsOf(given);
     expect(limitsOf(given)).toEqual({ perAction, perPersonDay, perAccountDay });
+  });
+
+  it('have defaults that docs/SETTINGS.md says', () => {
+    const document = readFileSync('docs/SETTINGS.md', 'utf8');
+    for (const limits of Object.values(limitsOf({}))) {
+      const pairs = Object.entries(limits).map(([currency, minor]) => `${currency}=${formatMinor(minor)}`);
+      expect(pairs.map((pair) => pair.split('=')[0])).toEqual(ACCOUNT_CURRENCIES);
+      expect(document).toContain(`\`${pairs.join(',')}\``);
+    }
   });
 
   it('are off where one action has no limit', () => {

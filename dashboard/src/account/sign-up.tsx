@@ -3,6 +3,7 @@ import { useForm } from '@mantine/form';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
+import { signUpRequestCurrency } from 'simway-client/generated/api-lists.ts';
 import { api, type ApiSchemas, dataOf } from '../api/client.ts';
 import { EmailField, PasswordField } from '../ui/login-fields.tsx';
 import { SendForm, useSending } from '../ui/send-form.tsx';
@@ -12,7 +13,7 @@ import { SandboxMail } from './sandbox-mail.tsx';
 
 type Currency = ApiSchemas['SignUpRequest']['currency'];
 
-const CURRENCIES: Record<Currency, string> = { USD: 'US dollar', NGN: 'Naira' };
+const NAMES = new Intl.DisplayNames('en', { type: 'currency' });
 
 export function SignUp() {
   const form = useForm({
@@ -50,7 +51,7 @@ export function SignUp() {
           <SegmentedControl
             fullWidth
             aria-labelledby="currency"
-            data={Object.entries(CURRENCIES).map(([value, name]) => ({ value, label: `${name} (${value})` }))}
+            data={signUpRequestCurrency.map((value) => ({ value, label: `${NAMES.of(value)} (${value})` }))}
             {...form.getInputProps('currency')}
           />
         </div>

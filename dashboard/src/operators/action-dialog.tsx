@@ -151,7 +151,7 @@ function useAction(action: Action, timeline: PurchaseTimeline) {
     validate: {
       reason: reasonError,
       evidence: (evidence) =>
-        ACTIONS[action].needsEvidence === true && evidence.trim().length < 3
+        ACTIONS[action].needsEvidence && evidence.trim().length < 3
           ? 'Name the proof: a ticket, a link, a line of a statement'
           : null,
       amount: (amount) => readNumber(amount).fault,
@@ -278,7 +278,7 @@ function FieldsOf({
         <TextInput
           label="Evidence"
           description="The proof: a ticket, a link, a line of a statement"
-          required={ACTIONS[action].needsEvidence === true}
+          required={ACTIONS[action].needsEvidence}
           {...form.getInputProps('evidence')}
         />
       )}

@@ -1,3 +1,4 @@
+import { actionRequestActionWords } from 'simway-client/generated/ops-lists.ts';
 import { formatAmount } from '../ui/format.ts';
 import type {
   Action,
@@ -32,80 +33,10 @@ interface ActionWords {
   readonly label: string;
   readonly does: string;
   readonly fields: readonly (keyof ActionFields)[];
-  readonly needsEvidence?: true;
+  readonly needsEvidence: boolean;
 }
 
-export const ACTIONS: Record<Action, ActionWords> = {
-  'check-gateway': {
-    label: 'Check the gateway',
-    does: 'Checks the payment gateway, books the result and continues refunds.',
-    fields: [],
-  },
-  'check-supplier': {
-    label: 'Check the supplier',
-    does: 'Checks the supplier and orders nothing. An open purchase is delivered if its eSIM is ready. What it has of a failed purchase is cancelled there.',
-    fields: [],
-  },
-  'retry-delivery': {
-    label: 'Retry the delivery',
-    does: 'Retries now instead of later, with the same id at the supplier.',
-    fields: [],
-  },
-  'deliver-other': {
-    label: 'Deliver another package',
-    does: 'Orders another package for the buyer at the same price.',
-    fields: ['packageCode', 'evidence'],
-  },
-  'mark-paid': {
-    label: 'Mark as paid',
-    does: 'Books the money on your evidence. Delivers a waiting purchase; credits the wallet for a closed one.',
-    fields: ['evidence'],
-    needsEvidence: true,
-  },
-  'refund-to-source': {
-    label: 'Refund through the gateway',
-    does: 'Refunds through the gateway what was paid and not yet refunded.',
-    fields: ['amount', 'goodwill', 'evidence'],
-  },
-  'credit-wallet': {
-    label: 'Credit the wallet',
-    does: 'Refunds into the account’s wallet.',
-    fields: ['amount', 'goodwill', 'evidence'],
-  },
-  cancel: {
-    label: 'Cancel',
-    does: 'Ends the purchase and refunds what was paid. A closed one stops waiting for money.',
-    fields: ['evidence'],
-  },
-  'grant-return': {
-    label: 'Accept the return',
-    does: 'Gives back the money of a return, because the supplier says that the eSIM is cancelled.',
-    fields: ['evidence'],
-    needsEvidence: true,
-  },
-  'refuse-return': {
-    label: 'Refuse the return',
-    does: 'Ends a return. The eSIM and the money stay as they are.',
-    fields: [],
-  },
-  'grant-replacement': {
-    label: 'Grant the replacement',
-    does: 'Buys the new eSIM, because the old one does not work. If it is delivered, records that the old one is revoked.',
-    fields: ['evidence'],
-    needsEvidence: true,
-  },
-  'refuse-replacement': {
-    label: 'Refuse the replacement',
-    does: 'Ends a replacement. The eSIM stays as it is.',
-    fields: [],
-  },
-  'settle-dispute': {
-    label: 'Settle the dispute',
-    does: 'Ends a dispute or reversal as won or lost.',
-    fields: ['outcome', 'disputeId', 'evidence', 'override'],
-    needsEvidence: true,
-  },
-};
+export const ACTIONS: Record<Action, ActionWords> = actionRequestActionWords;
 
 export const BATCH_ACTIONS: Record<BatchRepairAction, Pick<ActionWords, 'label' | 'does'>> = {
   replay: REPLAY,

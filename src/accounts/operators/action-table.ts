@@ -17,7 +17,7 @@ export const PURCHASE_SITUATIONS = [
 export type PurchaseSituation = (typeof PURCHASE_SITUATIONS)[number];
 
 /** What an action takes beside the person, the reason and the evidence. */
-export type ActionField = 'amount' | 'goodwill' | 'package' | 'outcome' | 'dispute' | 'override';
+export type ActionField = 'amount' | 'goodwill' | 'packageCode' | 'outcome' | 'disputeId' | 'override';
 
 /** The worker that performs an action: our database alone, or a vendor's queue. */
 export type ActionQueue = 'orders' | 'supplier' | 'gateway';
@@ -35,6 +35,8 @@ interface ActionSpec {
   readonly fields: readonly ActionField[];
   /** The command of `npm run finance`; null where `replay` takes it. */
   readonly command: string | null;
+  /** Its button on the dashboard. */
+  readonly label: string;
   readonly summary: string;
   readonly help?: string;
   /** For docs/OPERATIONS.md: what it does, and what it needs beside a person and a reason. */
@@ -59,6 +61,7 @@ export const ACTION_TABLE = {
     roles: ROLES,
     situations: EVERYWHERE,
     runsOn: 'gateway',
+    label: 'Check the gateway',
     summary: 'Checks the payment at the gateway and books its answer',
     details: 'asks the gateway and books its answer; continues refunds',
     needs: 'paid through the gateway',
@@ -68,6 +71,7 @@ export const ACTION_TABLE = {
     roles: ROLES,
     situations: [...OPEN, 'ended'],
     runsOn: 'supplier',
+    label: 'Check the supplier',
     summary:
       'Checks what the supplier has of the orders; orders nothing, and cancels what it has of those that were given up',
     details:
@@ -79,6 +83,7 @@ export const ACTION_TABLE = {
     roles: ['OPERATIONS', 'FINANCE'],
     situations: OPEN,
     runsOn: 'supplier',
+    label: 'Retry the delivery',
     summary: 'Asks the supplier again now, and settles what it has delivered',
     details: 'tries now what the workflow would try later, under the same id at the supplier',
     needs: 'not delivered yet',
@@ -87,8 +92,9 @@ export const ACTION_TABLE = {
     ...TAKES_BACK,
     roles: ['OPERATIONS'],
     situations: ['delivering'],
-    fields: ['package'],
+    fields: ['packageCode'],
     command: 'deliver-other',
+    label: 'Deliver another package',
     summary: 'Delivers an equal package in place of the one that does not come',
     details:
       'delivers another package at the same price; its order is `<transactionId>-2`, the next one `-3`, and so on',
@@ -102,8 +108,9 @@ export const ACTION_TABLE = {
     needsEvidence: true,
     takesBack: false,
     runsOn: 'orders',
-    fields: ['amount', 'goodwill'],
+    fields: [],
     command: 'mark-paid',
+    label: 'Mark as paid',
     summary: 'Records a payment that the gateway does not report',
     details:
       'books the money from `evidence:<currency>`; a waiting purchase is delivered, a closed one is credited to the wallet',
@@ -116,6 +123,7 @@ export const ACTION_TABLE = {
     situations: ['delivering', 'delivered', 'ended'],
     fields: ['amount', 'goodwill'],
     command: 'refund',
+    label: 'Refund through the gateway',
     summary: 'Sends money back the way it was paid',
     details: 'refunds through the gateway what was paid and not yet refunded',
     needs: 'paid through the gateway; delivered: goodwill',
@@ -127,6 +135,7 @@ export const ACTION_TABLE = {
     situations: ['delivering', 'delivered', 'ended'],
     fields: ['amount', 'goodwill'],
     command: 'credit',
+    label: 'Credit the wallet',
     summary: "Gives money back into the account's wallet",
     details: "refunds to the account's wallet",
     needs: 'delivered: goodwill',
@@ -138,6 +147,7 @@ export const ACTION_TABLE = {
     situations: ['awaiting-money', 'delivering', 'ended'],
     fields: [],
     command: 'cancel',
+    label: 'Cancel',
     summary: 'Ends an open purchase, funding or charge; money that was paid goes back',
     details: 'ends it and refunds what was paid; a closed one stops waiting for money',
     needs: 'nothing of the order is left',
@@ -151,6 +161,7 @@ export const ACTION_TABLE = {
     runsOn: 'orders',
     fields: [],
     command: 'return',
+    label: 'Accept the return',
     summary: 'Gives the money of a return back, on the supplier’s word that the eSIM is cancelled',
     details:
       'ends a return that needs review: the eSIM is cancelled here, and its price less the fee goes back as in every return',
@@ -166,6 +177,7 @@ export const ACTION_TABLE = {
     runsOn: 'orders',
     fields: [],
     command: 'refuse-return',
+    label: 'Refuse the return',
     summary: 'Refuses a return that needs review; nothing is given back',
     details: 'ends a return that needs review; the eSIM and the money stay as they are',
     needs: 'a return in review; no cancellation that was sent may still arrive',
@@ -179,6 +191,7 @@ export const ACTION_TABLE = {
     runsOn: 'orders',
     fields: [],
     command: 'replace',
+    label: 'Grant the replacement',
     summary: 'Grants a replacement that needs review: the new eSIM is bought, and the old one revoked',
     details:
       'grants a replacement that needs review: the new eSIM is bought at the agreed price; if it is already delivered, records that the old one is revoked',
@@ -194,6 +207,7 @@ export const ACTION_TABLE = {
     runsOn: 'orders',
     fields: [],
     command: 'refuse-replacement',
+    label: 'Refuse the replacement',
     summary: 'Refuses a replacement that needs review; nothing is changed',
     details: 'ends a replacement that needs review; the eSIM stays as it is',
     needs: 'a replacement in review; its new eSIM is not ordered',
@@ -205,8 +219,9 @@ export const ACTION_TABLE = {
     needsEvidence: true,
     takesBack: false,
     runsOn: 'gateway',
-    fields: ['outcome', 'dispute', 'override'],
+    fields: ['outcome', 'disputeId', 'override'],
     command: 'settle',
+    label: 'Settle the dispute',
     summary: 'Records how a dispute ended, checked against the gateway',
     details:
       'ends one dispute or reversal as `won` or `lost`, in agreement with the gateway: its money in suspense becomes revenue, or a loss',
@@ -220,6 +235,16 @@ export type OperatorAction = keyof typeof ACTION_TABLE;
 export const OPERATOR_ACTIONS = Object.keys(ACTION_TABLE) as [OperatorAction, ...OperatorAction[]];
 
 export const actionSpec = (action: OperatorAction): ActionSpec => ACTION_TABLE[action];
+
+/** For the dashboard, which reads nothing but the documents of the API. */
+export const ACTION_WORDS = Object.fromEntries(
+  Object.entries<ActionSpec>(ACTION_TABLE).map(
+    ([action, { label, summary, fields, needsEvidence, takesBack }]) => {
+      const evidence = needsEvidence || takesBack ? ['evidence'] : [];
+      return [action, { label, does: `${summary}.`, fields: [...fields, ...evidence], needsEvidence }];
+    },
+  ),
+);
 
 /** Actions for which a column of the table is true. */
 export const actionsThat = (column: 'isCheck' | 'needsEvidence' | 'takesBack'): OperatorAction[] =>

@@ -16,6 +16,7 @@ import {
   MAX_EVENT_BYTES_IN_FLIGHT,
 } from '../../platform/http/limits.ts';
 import { DEFAULT_UNPAID_LIMITS } from '../../payments/rules.ts';
+import { DEFAULT_RATES } from './currencies.ts';
 import { databaseSettings, isReadableOnTheWay, settleTls } from './database.ts';
 import {
   ConfigError,
@@ -99,7 +100,7 @@ const schema = z.object({
   SIMWAY_WORKFLOW_BUNDLE: text,
   SIMWAY_FIXED_RATES: pairs('NGN=1600.00,EUR=0.92', (rate, currency) =>
     /^[A-Z]{3}$/.test(currency) && parseRateMicros(rate) !== undefined ? rate : undefined,
-  ).prefault('NGN=1600.00,EUR=0.92,GBP=0.79,GHS=12.50,KES=129.00,XOF=605.00'),
+  ).default(DEFAULT_RATES),
   SIMWAY_OPEN_RATES: z.enum(['on', 'off']).default('off'),
   SIMWAY_UNPAID_PAYMENTS: pairs('STANDARD=100,PREMIUM=1000', (count, plan) =>
     Object.hasOwn(DEFAULT_UNPAID_LIMITS, plan) && /^[1-9]\d{0,5}$/.test(count) ? Number(count) : undefined,

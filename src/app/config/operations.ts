@@ -3,9 +3,10 @@
  * is.
  */
 import { z } from 'zod';
+import { DEFAULT_APPROVAL_LIMITS } from './currencies.ts';
 import { ConfigError, list, pairs, port } from './fields.ts';
 import { COST_UNITS_PER_CENT } from '../../catalogue/pricing.ts';
-import { parseMinor } from '../../domain/money.ts';
+import { larger, parseMinor } from '../../domain/money.ts';
 
 const amounts = pairs('NGN=500000.00,USD=300.00, or off', (amount, currency) => {
   const limitMinor = parseMinor(amount) ?? -1n;
@@ -20,22 +21,18 @@ const limits = z
 
 type Amounts = z.output<typeof limits>;
 
-/**
- * A day's work of one person, and two large refunds on one account. More where one action may be larger, none
- * where it has no limit.
- */
-function dayLimits(perAction: Amounts, actions: bigint, atLeast: Readonly<Record<string, bigint>>): Amounts {
-  return Object.fromEntries(
-    Object.entries(perAction).map(([currency, limitMinor]) => {
-      const [several, least] = [limitMinor * actions, atLeast[currency] ?? 0n];
-      return [currency, several > least ? several : least];
-    }),
+/** Of several actions of the default limit. More where one may be larger, none where it has no limit. */
+const dayLimits = (perAction: Amounts, actions: bigint): Amounts =>
+  Object.fromEntries(
+    Object.entries(perAction).map(([currency, limitMinor]) => [
+      currency,
+      larger(limitMinor, DEFAULT_APPROVAL_LIMITS[currency] ?? 0n) * actions,
+    ]),
   );
-}
 
 /** Variables of the environment. */
 export const approvalSettings = {
-  SIMWAY_APPROVAL_LIMIT: limits.prefault('NGN=500000.00,USD=300.00'),
+  SIMWAY_APPROVAL_LIMIT: limits.default(DEFAULT_APPROVAL_LIMITS),
   SIMWAY_APPROVAL_LIMIT_PERSON_DAY: limits.optional(),
   SIMWAY_APPROVAL_LIMIT_ACCOUNT_DAY: limits.optional(),
 };
@@ -165,10 +162,10 @@ export function approvalLimitsOf(s: Pick<Settings, keyof typeof approvalSettings
   const perAction = s.SIMWAY_APPROVAL_LIMIT;
   return {
     perAction,
-    perPersonDay:
-      s.SIMWAY_APPROVAL_LIMIT_PERSON_DAY ?? dayLimits(perAction, 4n, { NGN: 2_000_000_00n, USD: 1_200_00n }),
-    perAccountDay:
-      s.SIMWAY_APPROVAL_LIMIT_ACCOUNT_DAY ?? dayLimits(perAction, 2n, { NGN: 1_000_000_00n, USD: 600_00n }),
+    /** A day's work. */
+    perPersonDay: s.SIMWAY_APPROVAL_LIMIT_PERSON_DAY ?? dayLimits(perAction, 4n),
+    /** Two large refunds. */
+    perAccountDay: s.SIMWAY_APPROVAL_LIMIT_ACCOUNT_DAY ?? dayLimits(perAction, 2n),
   };
 }
 

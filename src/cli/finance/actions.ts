@@ -50,11 +50,11 @@ const FIELD_OPTIONS = {
     amount: option(amount.optional(), 'such as 12.50, with --currency; everything by default', 'amount'),
   },
   goodwill: { goodwill: toggle('also where the package was delivered') },
-  package: { package: option(text(100).optional(), 'the package to deliver', 'code') },
+  packageCode: { package: option(text(100).optional(), 'the package to deliver', 'code') },
   outcome: {
     outcome: option(z.enum(DISPUTE_OUTCOMES, 'must be won or lost').optional(), 'how it ended', 'won|lost'),
   },
-  dispute: { dispute: option(text(100).optional(), 'which one, where several are open', 'id') },
+  disputeId: { dispute: option(text(100).optional(), 'which one, where several are open', 'id') },
   override: { override: toggle("against the gateway's word") },
 } as const satisfies Record<ActionField, Record<string, z.ZodType>>;
 

@@ -1,6 +1,11 @@
 /** Operator actions on one purchase: what fits, taking one, retrying what can be retried, and approvals. */
 import { z } from 'zod';
-import { mayPerform, OPERATOR_ACTIONS, PURCHASE_SITUATIONS } from '../../accounts/operators/action-table.ts';
+import {
+  ACTION_WORDS,
+  mayPerform,
+  OPERATOR_ACTIONS,
+  PURCHASE_SITUATIONS,
+} from '../../accounts/operators/action-table.ts';
 import type { Session } from '../../domain/callers.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { Role } from '../../domain/operator-roles.ts';
@@ -62,7 +67,9 @@ const actionsSchema = dataObject('Actions', {
 
 const actionBody = z
   .object({
-    action: choiceField(OPERATOR_ACTIONS, { description: 'What to do', example: 'check-gateway' }),
+    action: choiceField(OPERATOR_ACTIONS, { description: 'What to do', example: 'check-gateway' }).meta({
+      'x-words': ACTION_WORDS,
+    }),
     reason,
     evidence: textField({
       max: MAX_REASON_CHARACTERS,
