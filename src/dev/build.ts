@@ -20,6 +20,8 @@ export interface Built {
   /** Where the build writes. */
   readonly built: string;
   readonly make: () => Promise<unknown>;
+  /** On two quiet cores. */
+  readonly aboutSeconds: number;
 }
 
 /** The client that the build contains is written from the routes. */
@@ -27,6 +29,7 @@ const dashboard: Built = {
   name: 'dashboard',
   sources: [DASHBOARD, join(ROOT, 'src')],
   built: join(DASHBOARD, 'dist'),
+  aboutSeconds: 15,
   async make() {
     await run(join(ROOT, 'packages/client/generate.js'));
     const vite = createRequire(join(DASHBOARD, 'package.json')).resolve('vite/package.json');
@@ -39,6 +42,7 @@ const docs: Built = {
   name: 'documentation',
   sources: ['docs', 'packages', 'SECURITY.md', 'CONTRIBUTING.md'].map((path) => join(ROOT, path)),
   built: join(ROOT, 'packages/docs-site/dist'),
+  aboutSeconds: 10,
   make: () => run(join(ROOT, 'packages/docs-site/build.ts')),
 };
 
@@ -47,6 +51,7 @@ const workflows: Built = {
   name: 'workflows',
   sources: ['workflows', 'src', 'package-lock.json'].map((path) => join(ROOT, path)),
   built: join(ROOT, 'node_modules/.cache/workflows'),
+  aboutSeconds: 5,
   async make() {
     await mkdir(workflows.built, { recursive: true });
     await run(join(ROOT, 'src/main.ts'), 'bundle', WORKFLOW_BUNDLE);
@@ -72,13 +77,13 @@ export async function buildAll(log: Pick<ServiceLog, 'info'>): Promise<void> {
 /** Builds where the sources differ from those of the last build: some seconds, otherwise nothing. */
 export async function build(
   log: Pick<ServiceLog, 'info'>,
-  { name, sources, built, make }: Built,
+  { name, sources, built, make, aboutSeconds }: Built,
 ): Promise<void> {
   const hash = await hashOf(sources);
   const builtFrom = join(built, BUILT_FROM);
   const last = await readFile(builtFrom, 'utf8').catch(() => undefined);
   if (last === hash) return;
-  log.info(`${name}: building`);
+  log.info(`${name}: building, once, about ${aboutSeconds} s`);
   await make();
   await mkdir(built, { recursive: true });
   await writeFile(builtFrom, hash);
