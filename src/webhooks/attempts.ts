@@ -27,6 +27,8 @@ export interface AttemptDeps {
   readonly waitsMs: readonly number[];
   /** An endpoint that has only failed for this long is disabled. */
   readonly failingLimitMs: number;
+  /** A message that waits so long is carried by a workflow. */
+  readonly handOverFromMs: number;
   /** At least 0, below 1. */
   readonly random: () => number;
 }
@@ -114,7 +116,7 @@ function isTaken(outcome: RequestOutcome): boolean {
 }
 
 function judge(
-  { waitsMs, random }: AttemptDeps,
+  { waitsMs, random, handOverFromMs }: AttemptDeps,
   { attemptsInSeries }: WebhookDelivery,
   outcome: RequestOutcome,
   endedAt: Date,
@@ -123,7 +125,9 @@ function judge(
   const nowMs = endedAt.getTime();
   const retryAfterMs = outcome.outcome === 'answered' ? outcome.retryAfterMs : undefined;
   const nextMs = nextAttempt(attemptsInSeries + 1, nowMs, random(), retryAfterMs, waitsMs);
-  return nextMs === undefined ? { status: 'FAILED' } : { status: 'PENDING', waitMs: nextMs - nowMs };
+  if (nextMs === undefined) return { status: 'FAILED' };
+  const waitMs = nextMs - nowMs;
+  return { status: 'PENDING', waitMs, isHandedOver: waitMs >= handOverFromMs };
 }
 
 function disablingReason(

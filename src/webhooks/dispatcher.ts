@@ -1,7 +1,8 @@
 /**
- * Sends what is due from its row, without a workflow. A failed attempt is handed over to Temporal with its
- * wait, and so is what a slow endpoint has no room for. The row decides: a message is leased before it is
- * sent, so any number of processes may dispatch at once. One that dies leaves its leases, which expire.
+ * Sends what is due from its row, without a workflow. What has to wait for long, since an attempt failed or
+ * a slow endpoint has no room, is handed over to Temporal with its wait. The row decides: a message is leased
+ * before it is sent, so any number of processes may dispatch at once. One that dies leaves its leases, which
+ * expire.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { withSubject, type Subject } from '../platform/telemetry/subject.ts';
@@ -84,7 +85,7 @@ export function startDispatcher(deps: DispatcherDeps): Dispatcher {
 
 /** Leases what is due at the endpoints behind `after`, and begins it. */
 async function takeTurn(
-  { db, limits, limiter, random }: DispatcherDeps,
+  { db, limits, limiter, random, handOverFromMs }: DispatcherDeps,
   attempts: ReturnType<typeof createAttempts>,
   after: string,
 ): Promise<{ readonly count: number; readonly after: string }> {
@@ -103,7 +104,7 @@ async function takeTurn(
     const isFailing = endpoint.failingSince !== null;
     const permit = limiter.acquire({ endpointId: endpoint.id, accountId, isFailing, random: random() });
     if (permit.isGranted) attempts.begin(delivery, permit);
-    else refused.push({ delivery, waitMs: permit.waitMs, isHandedOver: !permit.isQuick });
+    else refused.push({ delivery, waitMs: permit.waitMs, isHandedOver: permit.waitMs >= handOverFromMs });
   }
   if (closed.length > 0) await failUnsent(db, closed);
   // On record before it is done, so that no dispatcher finds them meanwhile.
@@ -143,7 +144,7 @@ function createAttempts(deps: DispatcherDeps) {
         return;
       }
       const verdict = await recordOne(deps, attempted);
-      if (verdict.status === 'PENDING') handOverLater(delivery, verdict.waitMs);
+      if (verdict.status === 'PENDING' && verdict.isHandedOver) handOverLater(delivery, verdict.waitMs);
     } catch (error) {
       unended.add({ delivery, error, wasSent: ending !== 'unused' });
     } finally {

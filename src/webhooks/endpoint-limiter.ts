@@ -12,10 +12,8 @@ export interface Permit {
   readonly release: (ending: Ending) => void;
 }
 
-/** `isQuick`: the endpoint is neither slow nor failing. */
 export type Acquired =
-  | ({ readonly isGranted: true } & Permit)
-  | { readonly isGranted: false; readonly isQuick: boolean; readonly waitMs: number };
+  ({ readonly isGranted: true } & Permit) | { readonly isGranted: false; readonly waitMs: number };
 
 /**
  * Limits concurrent attempts per endpoint, account and worker, slow endpoints more than others, so that a
@@ -109,10 +107,8 @@ export function createEndpointLimiter(
       // Keeps the map ordered by last use, the oldest first.
       endpoints.delete(endpointId);
       endpoints.set(endpointId, endpoint);
-      if (!isFree(endpoint, accountId, atMs)) {
-        const waitMs = retryIn(endpoint, permitsOf(endpoint, atMs), atMs, random);
-        return { isGranted: false, isQuick: !isFailing && !isSlow(endpoint, atMs), waitMs };
-      }
+      if (!isFree(endpoint, accountId, atMs))
+        return { isGranted: false, waitMs: retryIn(endpoint, permitsOf(endpoint, atMs), atMs, random) };
       return { isGranted: true, release: grant(endpoint, accountId, atMs) };
     },
   };

@@ -30,6 +30,12 @@ export const ATTEMPT_WAITS_MS: readonly number[] = [
   24 * HOUR_MS,
 ];
 
+/**
+ * A message that waits so long is carried by a workflow, where people find it. A shorter wait is not worth
+ * one: when an endpoint fails, each of its messages waits.
+ */
+export const HAND_OVER_FROM_MS = 30 * SECOND_MS;
+
 /** Up to a fifth earlier or later, so that messages that failed together are not retried together. */
 const JITTER_PARTS = 5;
 

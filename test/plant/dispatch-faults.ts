@@ -34,7 +34,10 @@ export const DISPATCH_FAULTS: readonly Fault[] = [
       'update webhook_endpoints set failing_since = failing_since',
     ],
     'messages of a workflow are taken back too soon': ['inMs(-overdueMs)', 'inMs(0)'],
-    'the dispatcher repeats what failed': ['sql`coalesce(handed_over_at, now())`', 'sql`handed_over_at`'],
+    'the dispatcher repeats what failed': [
+      'then coalesce(handed_over_at, now()) else handed_over_at end',
+      'then handed_over_at else handed_over_at end',
+    ],
   }),
   ...faultsIn('src/webhooks/store/messages.ts', 'test/webhooks/webhooks-dispatch.store.test.ts', {
     'a message that is sent again waits for its workflow': ['    handed_over_at: null,\n', ''],
@@ -44,14 +47,17 @@ export const DISPATCH_FAULTS: readonly Fault[] = [
       'if (left.length > 0) await takeBack(db, left);',
       'if (left.length < 0) await takeBack(db, left);',
     ],
-    'Temporal is given a message on and on': ['isHandedOver: !permit.isQuick', 'isHandedOver: false'],
+    'Temporal is given a message on and on': [
+      'isHandedOver: permit.waitMs >= handOverFromMs',
+      'isHandedOver: false',
+    ],
     'a message that cannot be signed is tried on and on': [
       'if (unready.length > 0)',
       'if (unready.length < 0)',
     ],
     'a line names the purchase of another message': [
-      'underWay ??= withSubject({}, run);',
-      'underWay ??= run();',
+      'withSubject(subjectOf(attempted.delivery), () =>',
+      'withSubject({}, () =>',
     ],
     'an attempt that cannot be recorded at once is made again': [
       'for (const pauseMs of RECORD_PAUSES_MS)',

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { ACCOUNT_CURRENCIES, formatMinor } from '../../src/domain/money.ts';
-import { ATTEMPT_WAITS_MS, FAILING_LIMIT_MS } from '../../src/webhooks/rules.ts';
+import { ATTEMPT_WAITS_MS, FAILING_LIMIT_MS, HAND_OVER_FROM_MS } from '../../src/webhooks/rules.ts';
 import { problemOf, read } from './settings.support.ts';
 
 describe('webhooks', () => {
@@ -18,6 +18,7 @@ describe('webhooks', () => {
   it('of the live environment keep the published schedule, whatever pace the sandbox has', () => {
     const { live, test } = read({ SIMWAY_TEST_WEBHOOK_SPEED: '500' }).config.webhooks;
     expect([live.waitsMs, live.failingLimitMs]).toEqual([ATTEMPT_WAITS_MS, FAILING_LIMIT_MS]);
+    expect(live.handOverFromMs).toBe(HAND_OVER_FROM_MS);
     expect([test.waitsMs, test.failingLimitMs]).toEqual([
       ATTEMPT_WAITS_MS.map((ms) => Math.trunc(ms / 500)),
       FAILING_LIMIT_MS / 500,

@@ -175,19 +175,6 @@ describe('a slow endpoint', () => {
   });
 });
 
-describe('a caller without a permit is told whether its endpoint is quick', () => {
-  it('which it is while nothing bad is known about it', () => {
-    const { limiter, pass } = limiterAt();
-    fill(limiter, 'a');
-    fill(limiter, 'b', { isFailing: true });
-    expect(acquire(limiter, 'a')).toMatchObject({ isGranted: false, isQuick: true });
-    expect(acquire(limiter, 'a', { isFailing: true })).toMatchObject({ isGranted: false, isQuick: false });
-    expect(acquire(limiter, 'b')).toMatchObject({ isGranted: false, isQuick: false });
-    pass(1_001);
-    expect(acquire(limiter, 'a')).toMatchObject({ isGranted: false, isQuick: false });
-  });
-});
-
 describe('a caller without a permit', () => {
   const waitOf = (limiter: EndpointLimiter, random = 0): number => {
     const acquired = acquire(limiter, 'a', { random });

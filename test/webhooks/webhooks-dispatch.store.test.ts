@@ -299,15 +299,23 @@ it('messages are postponed together, each by its own wait, unless they were atte
 describe('a message that a workflow carries', () => {
   it('is one that waits for its next attempt, or was postponed so, and is not leased when it is due', async () => {
     const [failed, slow] = [await waiting(), await waiting()];
-    await attempt(failed.messageId, refused, { status: 'PENDING', waitMs: 0 });
+    await attempt(failed.messageId, refused, { status: 'PENDING', waitMs: 0, isHandedOver: true });
     await handOver([slow.messageId]);
     for (const { messageId } of [failed, slow])
       expect((await rowOf(messageId)).handed_over_at).toBeInstanceOf(Date);
     expect(await lease()).toEqual([]);
     // Its own attempts and waits leave it with the workflow.
-    await attempt(failed.messageId, refused, { status: 'PENDING', waitMs: 0 });
+    await attempt(failed.messageId, refused, { status: 'PENDING', waitMs: 0, isHandedOver: true });
     await postpone(books.world, [{ delivery: await load(slow.messageId), waitMs: 0 }]);
     expect(await lease()).toEqual([]);
+  });
+
+  it('is none that waits for a moment only, and stays one if it is', async () => {
+    const [ours, carried] = [await waiting(), await waiting()];
+    await handOver([carried.messageId]);
+    for (const { messageId } of [ours, carried])
+      await attempt(messageId, refused, { status: 'PENDING', waitMs: 0, isHandedOver: false });
+    expect(idsOf(await lease())).toEqual([ours.messageId]);
   });
 
   it('is taken back when none took it, and is due when it was', async () => {

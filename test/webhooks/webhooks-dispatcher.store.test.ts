@@ -10,7 +10,7 @@ import type { RequestOutcome } from '../../src/platform/outbound/request.ts';
 import { startDispatcher, type Dispatcher, type DispatcherDeps } from '../../src/webhooks/dispatcher.ts';
 import { createEndpointLimiter } from '../../src/webhooks/endpoint-limiter.ts';
 import type { HandedOver } from '../../src/webhooks/engine.ts';
-import { ATTEMPT_WAITS_MS, FAILING_LIMIT_MS } from '../../src/webhooks/rules.ts';
+import { ATTEMPT_WAITS_MS, FAILING_LIMIT_MS, HAND_OVER_FROM_MS } from '../../src/webhooks/rules.ts';
 import { reopenMessage } from '../../src/webhooks/store/messages.ts';
 import { openBooks } from '../support/world/books.ts';
 import { forFile } from '../support/world/for-file.ts';
@@ -49,6 +49,7 @@ function dispatch(
   answer: () => Promise<RequestOutcome>,
   take: (messages: readonly HandedOver[]) => Promise<readonly HandedOver[]> = (all) => Promise.resolve(all),
   open: () => string = () => 'a secret',
+  handOverFromMs = HAND_OVER_FROM_MS,
 ): void {
   const deps: DispatcherDeps = {
     db: books.world,
@@ -72,6 +73,7 @@ function dispatch(
     completeBody: (body) => Promise.resolve(body),
     waitsMs: ATTEMPT_WAITS_MS,
     failingLimitMs: FAILING_LIMIT_MS,
+    handOverFromMs,
     random: () => 0.5,
     engine: {
       handOver: async (messages) => {
@@ -117,7 +119,7 @@ describe('a message', () => {
 
   it('that was not accepted is handed over with the wait for its next attempt', async () => {
     const message = await waiting();
-    dispatch(() => Promise.resolve(answered(500)));
+    dispatch(() => Promise.resolve(answered(500)), undefined, undefined, 0);
     await until(
       () => rowOf(message),
       ({ handed_over_at }) => handed_over_at !== null,
@@ -129,6 +131,23 @@ describe('a message', () => {
     );
     expect(handedOver).toMatchObject([{ messageId: message.messageId, waitMs: 5_000 }]);
     expect(sent).toHaveLength(1);
+  });
+
+  it('that was not accepted and waits for a moment only is tried again from its row', async () => {
+    const message = await waiting();
+    const answers = [answered(500), answered(204)];
+    dispatch(() => Promise.resolve(answers.shift()!));
+    await until(
+      () => stateOf(message),
+      ({ log }) => log.length === 1,
+    );
+    expect((await rowOf(message)).handed_over_at).toBeNull();
+    await setMessage(books.owner, message.messageId, { next_attempt_at: new Date() });
+    await until(
+      () => stateOf(message),
+      ({ status }) => status === 'DELIVERED',
+    );
+    expect(handedOver).toEqual([]);
   });
 
   it('of an endpoint that has failed is attempted, and one that is taken clears the endpoint', async () => {
@@ -144,7 +163,7 @@ describe('a message', () => {
 
   it('for which a slow endpoint has no room is handed over once, however long Temporal takes', async () => {
     const messages = await failing(AT_A_TIME + 2);
-    dispatch(never, (all) => pause(500, all));
+    dispatch(never, (all) => pause(500, all), undefined, 0);
     await until(
       () => handedOver.length,
       (count) => count >= 2,
@@ -158,7 +177,7 @@ describe('a message', () => {
 
   it('that Temporal does not take is kept, and given to it again when it is due', async () => {
     const [{ endpoint }] = (await failing(AT_A_TIME + 1)) as [Message];
-    dispatch(never, () => Promise.resolve([]));
+    dispatch(never, () => Promise.resolve([]), undefined, 0);
     await until(
       () => handedOver.length,
       (count) => count > 1,
@@ -175,11 +194,16 @@ describe('a message', () => {
 
   it('that is sent again by hand while Temporal takes it is handed over again at once', async () => {
     const [{ endpoint }] = (await failing(AT_A_TIME + 1)) as [Message];
-    dispatch(never, async (all) => {
-      if (handedOver.length === 1)
-        await reopenMessage(books.world, endpoint.accountId, all[0]!.messageId, new Date());
-      return all;
-    });
+    dispatch(
+      never,
+      async (all) => {
+        if (handedOver.length === 1)
+          await reopenMessage(books.world, endpoint.accountId, all[0]!.messageId, new Date());
+        return all;
+      },
+      undefined,
+      0,
+    );
     await until(
       () => handedOver.length,
       (count) => count > 1,

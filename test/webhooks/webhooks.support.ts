@@ -92,7 +92,7 @@ export async function messagesOf(db: WorldDb, accountId: string) {
 }
 
 export const DELIVERED: Verdict = { status: 'DELIVERED' };
-export const AGAIN: Verdict = { status: 'PENDING', waitMs: 60_000 };
+export const AGAIN: Verdict = { status: 'PENDING', waitMs: 60_000, isHandedOver: true };
 export const GIVEN_UP: Verdict = { status: 'FAILED' };
 
 export const made = (given: Partial<AttemptMade> = {}): AttemptMade => ({

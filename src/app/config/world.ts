@@ -7,7 +7,7 @@ import { HOUR_MS } from '../../domain/clock.ts';
 import { parseMinor } from '../../domain/money.ts';
 import type { PurchaseTimings } from '../../purchases/purchase.ts';
 import type { FeeTariff } from '../../reconciliation/payment-rules.ts';
-import { ATTEMPT_WAITS_MS, FAILING_LIMIT_MS } from '../../webhooks/rules.ts';
+import { ATTEMPT_WAITS_MS, FAILING_LIMIT_MS, HAND_OVER_FROM_MS } from '../../webhooks/rules.ts';
 import { json, list, positive, secureUrl, text } from './fields.ts';
 
 const decimal = z
@@ -219,6 +219,7 @@ export function webhooksOf(s: Settings, environment: Environment) {
     allowedRanges: isLive ? s.SIMWAY_LIVE_WEBHOOK_ALLOWED_RANGES : s.SIMWAY_TEST_WEBHOOK_ALLOWED_RANGES,
     waitsMs: ATTEMPT_WAITS_MS.map(faster),
     failingLimitMs: faster(FAILING_LIMIT_MS),
+    handOverFromMs: faster(HAND_OVER_FROM_MS),
   };
 }
 

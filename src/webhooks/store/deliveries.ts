@@ -164,7 +164,10 @@ export interface AttemptMade {
 
 /** What an attempt means for its message. */
 export type Verdict = { readonly status: 'DELIVERED' } | NotDelivered;
-type NotDelivered = { readonly status: 'FAILED' } | { readonly status: 'PENDING'; readonly waitMs: number };
+/** `isHandedOver`: a workflow carries it to its next attempt. */
+type NotDelivered =
+  | { readonly status: 'FAILED' }
+  | { readonly status: 'PENDING'; readonly waitMs: number; readonly isHandedOver: boolean };
 
 export type Recorded = Awaited<ReturnType<typeof recordAttempt>>;
 
@@ -274,21 +277,21 @@ async function writeFailed(
 }
 
 /**
- * A failed attempt changes a message only while it is pending in the attempt's series: a workflow carries it
- * to its next attempt. One that was reopened meanwhile keeps its new schedule, and its new series starts
- * after this attempt.
+ * A failed attempt changes a message only while it is pending in the attempt's series. One that was reopened
+ * meanwhile keeps its new schedule, and its new series starts after this attempt. A workflow that carries it
+ * keeps it.
  */
 function changesBy(verdict: NotDelivered, seriesFrom: number): RawBuilder<unknown> {
   const isReopened = sql`status = 'PENDING' and series_from <> ${seriesFrom}`;
   const isCurrent = sql`status = 'PENDING' and series_from = ${seriesFrom}`;
   const nextAttemptAt = verdict.status === 'PENDING' ? inMs(verdict.waitMs) : sql`null`;
   const closedAt = verdict.status === 'PENDING' ? sql`null` : sql`now()`;
-  const handedOverAt = verdict.status === 'PENDING' ? sql`coalesce(handed_over_at, now())` : sql`null`;
+  const isHandedOver = verdict.status === 'PENDING' && verdict.isHandedOver;
   return sql`
     series_from = case when ${isReopened} then attempts + 1 else series_from end,
     status = case when ${isCurrent} then ${verdict.status} else status end,
     next_attempt_at = case when ${isCurrent} then ${nextAttemptAt} else next_attempt_at end,
-    handed_over_at = case when ${isCurrent} then ${handedOverAt} else handed_over_at end,
+    handed_over_at = case when ${isCurrent} and ${isHandedOver} then coalesce(handed_over_at, now()) else handed_over_at end,
     closed_at = case when ${isCurrent} then ${closedAt} else closed_at end`;
 }
 
