@@ -146,6 +146,7 @@ function createAttempts(deps: DispatcherDeps) {
       const verdict = await recordOne(deps, attempted);
       if (verdict.status === 'PENDING' && verdict.isHandedOver) handOverLater(delivery, verdict.waitMs);
     } catch (error) {
+      if (error instanceof GivenUp) return;
       unended.add({ delivery, error, wasSent: ending !== 'unused' });
     } finally {
       permit.release(ending);
@@ -173,6 +174,9 @@ const subjectOf = ({ transactionId, requestId }: WebhookDelivery): Subject => ({
   ...(transactionId === null ? {} : { transactionId }),
 });
 
+/** The worker has to stop. The message is sent again when its lease ends. */
+class GivenUp extends Error {}
+
 /** No race with one promise for all: that would remember every attempt there ever was. */
 function createStop() {
   const waiting = new Set<(reason: Error) => void>();
@@ -183,7 +187,7 @@ function createStop() {
       waiting.add(reject);
       return promise.finally(() => waiting.delete(reject));
     },
-    giveUp: (): void => waiting.forEach((reject) => reject(new Error('the worker has to stop'))),
+    giveUp: (): void => waiting.forEach((reject) => reject(new GivenUp())),
   };
 }
 

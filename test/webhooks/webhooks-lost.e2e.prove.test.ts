@@ -11,10 +11,10 @@ import { startReceiver } from '../support/people/webhook-receiver.ts';
 import { startWorkerProcesses } from '../support/world/processes.ts';
 import { createDeliveryHarness } from './deliver-webhook.support.ts';
 
-const MESSAGES = size({ ci: 60, prove: 50_000 });
+const MESSAGES = size({ ci: 2_000, prove: 50_000 });
 const PURCHASES = size({ ci: 4, prove: 200 });
 /** From kill to kill. */
-const KILL_EVERY_MS = size({ ci: 3_000, prove: 5_000 });
+const KILL_EVERY_MS = size({ ci: 2_000, prove: 5_000 });
 /**
  * A killed worker's successor works this long before the next kill: next to other tests a small machine would
  * do nothing but start workers.
@@ -24,7 +24,7 @@ const WORKS_AT_LEAST_MS = size({ ci: 3_000, prove: 0 });
 const MAX_TWICE = size({ ci: 0.15, prove: 0.01 });
 const ENDPOINTS = 10;
 /** Started together; the next ones once most of them have arrived. */
-const BATCH = size({ ci: 20, prove: 200 });
+const BATCH = size({ ci: 50, prove: 200 });
 const WITHIN_MS = size({ ci: 240_000, prove: 4 * 3_600_000 });
 
 const stack = await startStack({
