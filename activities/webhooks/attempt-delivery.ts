@@ -47,8 +47,8 @@ async function attempt(
     ending = 'unanswered';
     // A stopping worker gives up an attempt that hangs; another worker repeats it.
     const { cancelled } = Context.current();
-    const attempted = await makeAttempt(webhooks, delivery, message, (sending) =>
-      Promise.race([sending, cancelled]),
+    const attempted = await makeAttempt(webhooks, delivery, message, (send) =>
+      Promise.race([send(), cancelled]),
     );
     if (attempted.made.outcome === 'answered') ending = 'answered';
     const verdict = await recordOne(webhooks, attempted);

@@ -13,22 +13,25 @@ const BUILT_FROM = 'built-from';
 const NOT_SOURCES = ['dist', 'node_modules', 'generated'];
 const BUILD_TIMEOUT_MS = 600_000;
 
-export interface Built {
+export interface Build {
   readonly name: string;
   /** Files and folders. */
   readonly sources: readonly string[];
-  /** Where the build writes. */
-  readonly built: string;
+  /** Where it writes. */
+  readonly folder: string;
   readonly make: () => Promise<unknown>;
   /** On two quiet cores. */
   readonly aboutSeconds: number;
 }
 
 /** The client that the build contains is written from the routes. */
-const dashboard: Built = {
+const dashboard: Build = {
   name: 'dashboard',
-  sources: [DASHBOARD, join(ROOT, 'src')],
-  built: join(DASHBOARD, 'dist'),
+  sources: [
+    DASHBOARD,
+    ...['src', 'packages/client', 'packages/compress-files.ts'].map((path) => join(ROOT, path)),
+  ],
+  folder: join(DASHBOARD, 'dist'),
   aboutSeconds: 15,
   async make() {
     await run(join(ROOT, 'packages/client/generate.js'));
@@ -38,28 +41,30 @@ const dashboard: Built = {
 };
 
 /** Its pages are documents from all over the repository (packages/docs-site/navigation.ts). */
-const docs: Built = {
+const docs: Build = {
   name: 'documentation',
-  sources: ['docs', 'packages', 'SECURITY.md', 'CONTRIBUTING.md'].map((path) => join(ROOT, path)),
-  built: join(ROOT, 'packages/docs-site/dist'),
+  sources: ['docs', 'packages', 'SECURITY.md', 'CONTRIBUTING.md', 'examples/shop/README.md', '.agents'].map(
+    (path) => join(ROOT, path),
+  ),
+  folder: join(ROOT, 'packages/docs-site/dist'),
   aboutSeconds: 10,
   make: () => run(join(ROOT, 'packages/docs-site/build.ts')),
 };
 
 /** Webpack takes seconds and 200 MB, which a worker would keep: it runs in a process of its own. */
-const workflows: Built = {
+const workflows: Build = {
   name: 'workflows',
   sources: ['workflows', 'src', 'package-lock.json'].map((path) => join(ROOT, path)),
-  built: join(ROOT, 'node_modules/.cache/workflows'),
+  folder: join(ROOT, 'node_modules/.cache/workflows'),
   aboutSeconds: 5,
   async make() {
-    await mkdir(workflows.built, { recursive: true });
+    await mkdir(workflows.folder, { recursive: true });
     await run(join(ROOT, 'src/main.ts'), 'bundle', WORKFLOW_BUNDLE);
   },
 };
 
 /** For SIMWAY_WORKFLOW_BUNDLE, once it is built. */
-export const WORKFLOW_BUNDLE = join(workflows.built, 'bundle.js');
+export const WORKFLOW_BUNDLE = join(workflows.folder, 'bundle.js');
 
 const run = (...args: readonly string[]) =>
   promisify(execFile)(process.execPath, args, {
@@ -77,15 +82,15 @@ export async function buildAll(log: Pick<ServiceLog, 'info'>): Promise<void> {
 /** Builds where the sources differ from those of the last build: some seconds, otherwise nothing. */
 export async function build(
   log: Pick<ServiceLog, 'info'>,
-  { name, sources, built, make, aboutSeconds }: Built,
+  { name, sources, folder, make, aboutSeconds }: Build,
 ): Promise<void> {
   const hash = await hashOf(sources);
-  const builtFrom = join(built, BUILT_FROM);
+  const builtFrom = join(folder, BUILT_FROM);
   const last = await readFile(builtFrom, 'utf8').catch(() => undefined);
   if (last === hash) return;
   log.info(`${name}: building, once, about ${aboutSeconds} s`);
   await make();
-  await mkdir(built, { recursive: true });
+  await mkdir(folder, { recursive: true });
   await writeFile(builtFrom, hash);
   log.info(`${name}: built`);
 }

@@ -30,6 +30,7 @@ export async function startOurProcess(options: OurProcessOptions) {
     if (isStopping(stopAsked)) return;
     options.log.warn(`${options.name} ended (${signal ?? `code ${code ?? '?'}`}), restarting it`);
     await sleep(RESTART_PAUSE_MS);
+    if (isStopping(stopAsked)) return;
     child = await spawnOnce(options);
     if (isStopping(stopAsked)) await child.stop();
     void child.exited.then(startAgain);
@@ -45,8 +46,8 @@ export async function startOurProcess(options: OurProcessOptions) {
 }
 
 /**
- * A start serves one person, so its programs save memory, some 450 MB in all: types that were stripped once
- * are not stripped again, short-lived objects are collected sooner (the default grows with the machine), and
+ * A start serves one person, so its programs save memory: types that were stripped once are not stripped
+ * again, short-lived objects are collected sooner (the default grows with the machine), and
  * threads share what malloc keeps.
  */
 const LEAN = {

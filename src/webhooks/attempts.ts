@@ -63,9 +63,9 @@ export async function makeAttempt(
   deps: AttemptDeps,
   delivery: WebhookDelivery,
   message: Message,
-  orStopped: <T>(sending: Promise<T>) => Promise<T>,
+  orStopped: <T>(send: () => Promise<T>) => Promise<T>,
 ): Promise<Attempted> {
-  const outcome = await orStopped(deps.sender.send(message));
+  const outcome = await orStopped(() => deps.sender.send(message));
   const made = toAttempt(outcome, message, deps.clock.now());
   return {
     delivery,

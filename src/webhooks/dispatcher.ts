@@ -35,14 +35,14 @@ export interface Dispatcher {
 
 /** After messages were found, more have often been written meanwhile. They share one statement. */
 const BUSY_PAUSE_MS = 50;
-/** One walk of an index that is empty then. 345,600 a day for each environment and process. */
+/** One walk of an index. 345,600 a day for each environment and process. */
 const IDLE_PAUSE_MS = 250;
 /** While our database fails: later and later, up to this. */
 const FAILED_PAUSE_MS = 5_000;
 const LEASE_AT_ONCE = 100;
 /** Rows of a statement that records, postpones or hands over. */
 const BATCH = 200;
-/** Kept for Temporal. More are on record as handed over, and the sweep takes back what is late. */
+/** Kept for Temporal. More are on record as handed over, and the sweep takes them back once they are late. */
 const MAX_TO_HAND_OVER = 1_000;
 /** A message that cannot be signed, or its body not be read: the key may come back. */
 const UNREADY_WAIT_MS = 60_000;
@@ -83,7 +83,7 @@ export function startDispatcher(deps: DispatcherDeps): Dispatcher {
   };
 }
 
-/** Leases what is due at the endpoints behind `after`, and begins it. */
+/** Leases what is due at endpoints whose ids follow `after`, and begins it. */
 async function takeTurn(
   { db, limits, limiter, random, handOverFromMs }: DispatcherDeps,
   attempts: ReturnType<typeof createAttempts>,
@@ -161,10 +161,11 @@ function createAttempts(deps: DispatcherDeps) {
     },
     handOver: handOverLater,
     end: async (graceMs: number): Promise<void> => {
-      forTemporal.drop();
       const grace = setTimeout(stop.giveUp, graceMs);
       await Promise.all(running).finally(() => clearTimeout(grace));
-      await Promise.all([delivered.idle(), unended.idle()]);
+      // On record as handed over: the sweep takes them back.
+      forTemporal.drop();
+      await Promise.all([delivered.idle(), unended.idle(), forTemporal.idle()]);
     },
   };
 }
@@ -180,14 +181,19 @@ class GivenUp extends Error {}
 /** No race with one promise for all: that would remember every attempt there ever was. */
 function createStop() {
   const waiting = new Set<(reason: Error) => void>();
+  let isOver = false;
   return {
-    orStopped: <T>(sending: Promise<T>): Promise<T> => {
+    orStopped: <T>(send: () => Promise<T>): Promise<T> => {
+      if (isOver) return Promise.reject(new GivenUp());
       const { promise, resolve, reject } = Promise.withResolvers<T>();
-      sending.then(resolve, reject);
+      send().then(resolve, reject);
       waiting.add(reject);
       return promise.finally(() => waiting.delete(reject));
     },
-    giveUp: (): void => waiting.forEach((reject) => reject(new GivenUp())),
+    giveUp: (): void => {
+      isOver = true;
+      waiting.forEach((reject) => reject(new GivenUp()));
+    },
   };
 }
 

@@ -34,7 +34,7 @@ export interface EndpointLimiter {
 /** Slower answers count as slow: receivers should store a message and answer at once. */
 const SLOW_MS = 1_000;
 /**
- * Assumed for a failing endpoint that is not known: it counts as slow until it has answered quickly twice.
+ * Assumed for a failing endpoint that is not known: it counts as slow until two or three quick answers.
  */
 const FAILING_START_MS = 2 * SLOW_MS;
 /** Enough to see that a slow endpoint has recovered. */
@@ -43,7 +43,7 @@ const PERMITS_WHEN_SLOW = 2;
 const SLOW_SHARE = 1 / 4;
 /** Half of that is for slow endpoints that do answer, since there can be many dead ones. */
 const SILENT_SHARE = SLOW_SHARE / 2;
-/** Endpoints of which nothing is known yet may all turn out to be silent. */
+/** Endpoints that have not answered, the last time or ever, may all turn out to be silent. */
 const UNANSWERED_SHARE = 1 / 2;
 /** Weight of the newest attempt in the average duration. */
 const NEWEST_WEIGHT = 0.3;

@@ -30,7 +30,7 @@ async function start(make = () => write('dist/index.html', 'built')): Promise<vo
     {
       name: 'dashboard',
       sources: [folder, join(folder, '../routes'), join(folder, '../SECURITY.md')],
-      built: join(folder, 'dist'),
+      folder: join(folder, 'dist'),
       aboutSeconds: 1,
       make: () => {
         builds += 1;

@@ -95,7 +95,7 @@ describe('a lease of what is due', () => {
     await attempt(failed, refused, GIVEN_UP);
     expect(idsOf(await lease())).toEqual([messageId]);
     expect(await waitOf(messageId)).toBeGreaterThan(10_000);
-    expect(await waitOf(messageId)).toBeLessThanOrEqual(25_000);
+    expect(await waitOf(messageId)).toBeLessThanOrEqual(35_000);
     expect(await lease()).toEqual([]);
     await setMessage(books.owner, messageId, { next_attempt_at: ago(0) });
     expect(idsOf(await lease())).toEqual([messageId]);

@@ -24,7 +24,7 @@ export const deliverWebhook = (input: DeliverWebhookInput): Promise<string> =>
     for (;;) {
       isSignalled = false;
       const step = await attemptDelivery(input.messageId);
-      // A reopened message comes with a signal.
+      // A message that is handed over again comes with a signal.
       if (step.state === 'closed' && !wasSignalled()) return step.status;
       if (step.state === 'waiting') {
         setCurrentDetails(step.why);

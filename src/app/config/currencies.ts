@@ -13,7 +13,7 @@ const DEFAULTS: Record<AccountCurrency, CurrencyDefaults> = {
   USD: { ratePerUsd: '1.00', approvalLimitMinor: 300_00n },
 };
 
-/** Of what the gateway charges and callers ask the rate of, beside the currencies of wallets. */
+/** For payments and for callers who ask a rate: currencies without wallets. */
 const OTHER_RATES = { EUR: '0.92', GBP: '0.79', GHS: '12.50', KES: '129.00', XOF: '605.00' };
 
 export const DEFAULT_RATES: Readonly<Record<string, string>> = {

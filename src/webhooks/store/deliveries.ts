@@ -56,8 +56,8 @@ const DELIVERY_COLUMNS = sql`
   message.attempts, message.series_from, message.endpoint_id, endpoint.url, endpoint.failing_since,
   ${signingSecrets('endpoint')} as secrets_sealed, endpoint.enabled and endpoint.deleted_at is null as is_open`;
 
-/** Longer than an attempt (15 s) and its statements take: 2 s each, and those of a batch before. */
-const LEASE_MS = 25_000;
+/** Longer than an attempt (15 s) and its record take: three tries of 2 s, behind those of a batch before. */
+const LEASE_MS = 35_000;
 const LEASED = sql`clock_timestamp() + ${LEASE_MS}::float8 * interval '1 ms'`;
 
 /**
