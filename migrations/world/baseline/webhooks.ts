@@ -99,6 +99,9 @@ const messages = ({ role }: World) => sql`
   -- What the dispatcher sends, by endpoint, so that each gets its share.
   create index webhook_messages_to_dispatch on webhook_messages (endpoint_id, next_attempt_at)
     where status = 'PENDING' and handed_over_at is null;
+  -- What workflows carry: few, since they have failed or wait for a slow endpoint.
+  create index webhook_messages_carried on webhook_messages (next_attempt_at)
+    where status = 'PENDING' and handed_over_at is not null;
   create index webhook_messages_closed on webhook_messages (closed_at) where closed_at is not null;
   create index webhook_messages_failed on webhook_messages (closed_at) where status = 'FAILED';
 
