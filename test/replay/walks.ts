@@ -191,8 +191,8 @@ const WALKS: Record<RecordedPath, Walk> = {
   'refresh-usage': ({ stack }) => scheduled(stack, 'refreshUsage'),
   sweep: ({ stack }) => scheduled(stack, 'sweep'),
   'apply-inbox': ({ stack }) => scheduled(stack, 'applyInbox'),
-  'deliver-webhook-again': ({ shop }) => sent(shop, 2),
-  'deliver-webhook-gone': ({ shop }) => sent(shop, 1, answerStatus(410)),
+  'deliver-webhook-again': ({ shop }) => sent(shop, 3),
+  'deliver-webhook-gone': ({ shop }) => sent(shop, 2, answerStatus(410)),
   'sweep-webhooks': ({ stack }) => scheduled(stack, 'sweepWebhooks'),
   'tidy-webhooks': ({ stack }) => scheduled(stack, 'tidyWebhooks'),
   reconcile: async ({ stack }) => {
@@ -272,7 +272,10 @@ const WALKS: Record<RecordedPath, Walk> = {
 
 const TAKEN = answerStatus(204);
 
-/** A message that is refused this often before it gets another answer. */
+/**
+ * A message that is refused this often before it gets another answer. After two refusals a workflow carries
+ * it.
+ */
 async function sent(shop: Shop, refusals: number, then = TAKEN): Promise<string> {
   const { account, receiver, stack, deliveries } = shop;
   const listener = await receiver.listen(stack, account, {
