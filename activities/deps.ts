@@ -17,7 +17,6 @@ import type { PriceLimits } from '../src/catalogue/pricing.ts';
 import type { TermsSigner } from '../src/platform/frozen-terms.ts';
 import type { WorldDb } from '../src/platform/database/tables.ts';
 import type { AttemptDeps } from '../src/webhooks/attempts.ts';
-import type { EndpointLimiter } from '../src/webhooks/endpoint-limiter.ts';
 import type { ConditionLimits } from '../src/operations/alerts/conditions.ts';
 import type { AlertSending } from '../src/operations/alerts/send.ts';
 import type { RowRepairDeps } from '../src/operations/batch-repairs.ts';
@@ -62,7 +61,7 @@ export interface ActivityDeps {
     readonly signal: AbortSignal;
   }) => Promise<ReconcileSummary | null>;
   readonly rateSources: readonly RateSource[];
-  readonly webhooks: AttemptDeps & { readonly limiter: EndpointLimiter };
+  readonly webhooks: AttemptDeps;
   readonly notices: {
     readonly environment: Environment;
     /** undefined: mail is not configured, so notices wait. */

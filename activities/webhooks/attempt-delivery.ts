@@ -1,5 +1,5 @@
 import { Context } from '@temporalio/activity';
-import { makeAttempt, prepare, recordOne, whyAgain } from '../../src/webhooks/attempts.ts';
+import { acquirePermit, makeAttempt, prepare, recordOne, whyAgain } from '../../src/webhooks/attempts.ts';
 import type { Ending, Permit } from '../../src/webhooks/endpoint-limiter.ts';
 import {
   failUnsent,
@@ -19,18 +19,12 @@ async function attemptDelivery({ webhooks }: ActivityDeps, messageId: string): P
   const delivery = await leaseDelivery(db, messageId);
   if (!delivery) return { state: 'closed', status: 'FORGOTTEN' };
   if (delivery.status !== 'PENDING') return { state: 'closed', status: delivery.status };
-  const { endpoint, accountId } = delivery;
-  if (!endpoint.isOpen) {
+  if (!delivery.endpoint.isOpen) {
     await failUnsent(db, [messageId]);
     return { state: 'closed', status: 'FAILED' };
   }
   if (!delivery.isLeased) return waiting(delivery.dueInMs, 'until the next attempt');
-  const permit = webhooks.limiter.acquire({
-    endpointId: endpoint.id,
-    accountId,
-    isFailing: endpoint.failingSince !== null,
-    random: webhooks.random(),
-  });
+  const permit = acquirePermit(webhooks, delivery);
   if (permit.isGranted) return attempt({ webhooks }, delivery, permit);
   await postpone(db, [{ delivery, waitMs: permit.waitMs }]);
   return waiting(permit.waitMs, 'until the endpoint limit allows another attempt');

@@ -5,6 +5,7 @@ import type { WebhookSender } from '../platform/outbound/webhook-sender.ts';
 import type { SecretBox } from '../platform/secret-box.ts';
 import type { Events } from '../platform/telemetry/events.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
+import type { Acquired, EndpointLimiter } from './endpoint-limiter.ts';
 import { keptAnswer, keptAnswerHeaders, keptRequestHeaders, nextAttempt, shouldDisable } from './rules.ts';
 import {
   recordAttempt,
@@ -21,6 +22,8 @@ export interface AttemptDeps {
   readonly events: Pick<Events, 'webhookAttempted' | 'webhookEndpointDisabled'>;
   readonly sender: WebhookSender;
   readonly secretBox: SecretBox;
+  /** One for the dispatcher and for what workflows carry. */
+  readonly limiter: EndpointLimiter;
   /** A stored body as it is sent: what is sealed is filled in. */
   readonly completeBody: (body: string) => Promise<string>;
   /** The wait before each attempt, counted from the one before. */
@@ -44,6 +47,17 @@ export interface Attempted {
 const GONE = 410;
 
 type Message = Parameters<WebhookSender['send']>[0];
+
+export const acquirePermit = (
+  { limiter, random }: Pick<AttemptDeps, 'limiter' | 'random'>,
+  { accountId, endpoint }: WebhookDelivery,
+): Acquired =>
+  limiter.acquire({
+    endpointId: endpoint.id,
+    accountId,
+    isFailing: endpoint.failingSince !== null,
+    random: random(),
+  });
 
 /** What is sent. Throws where the body or a secret cannot be opened. */
 export async function prepare(

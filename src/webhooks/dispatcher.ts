@@ -6,8 +6,17 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { withSubject, type Subject } from '../platform/telemetry/subject.ts';
-import { logAttempt, makeAttempt, prepare, recordOne, type AttemptDeps, type Attempted } from './attempts.ts';
-import type { EndpointLimiter, EndpointLimits, Ending, Permit } from './endpoint-limiter.ts';
+import { untilAborted } from '../platform/until-aborted.ts';
+import {
+  acquirePermit,
+  logAttempt,
+  makeAttempt,
+  prepare,
+  recordOne,
+  type AttemptDeps,
+  type Attempted,
+} from './attempts.ts';
+import type { EndpointLimits, Ending, Permit } from './endpoint-limiter.ts';
 import type { HandedOver, WebhookEngine } from './engine.ts';
 import {
   failUnsent,
@@ -21,8 +30,6 @@ import {
 
 export interface DispatcherDeps extends AttemptDeps {
   readonly engine: WebhookEngine;
-  /** Shared with the deliveries that workflows carry. */
-  readonly limiter: EndpointLimiter;
   readonly limits: EndpointLimits;
   /** `messages`: how many it concerns. */
   readonly onError: (error: unknown, messages: number) => void;
@@ -85,10 +92,11 @@ export function startDispatcher(deps: DispatcherDeps): Dispatcher {
 
 /** Leases what is due at endpoints whose ids follow `after`, and begins it. */
 async function takeTurn(
-  { db, limits, limiter, random, handOverFromMs }: DispatcherDeps,
+  deps: DispatcherDeps,
   attempts: ReturnType<typeof createAttempts>,
   after: string,
 ): Promise<{ readonly count: number; readonly after: string }> {
+  const { db, limits, handOverFromMs } = deps;
   const limit = Math.min(LEASE_AT_ONCE, limits.attempts - attempts.running());
   // Full: as soon as an attempt has ended, there is more to do.
   if (limit <= 0) return { count: 1, after };
@@ -96,13 +104,11 @@ async function takeTurn(
   const closed: string[] = [];
   const refused: Postponed[] = [];
   for (const delivery of leased.due) {
-    const { messageId, accountId, endpoint } = delivery;
-    if (!endpoint.isOpen) {
-      closed.push(messageId);
+    if (!delivery.endpoint.isOpen) {
+      closed.push(delivery.messageId);
       continue;
     }
-    const isFailing = endpoint.failingSince !== null;
-    const permit = limiter.acquire({ endpointId: endpoint.id, accountId, isFailing, random: random() });
+    const permit = acquirePermit(deps, delivery);
     if (permit.isGranted) attempts.begin(delivery, permit);
     else refused.push({ delivery, waitMs: permit.waitMs, isHandedOver: permit.waitMs >= handOverFromMs });
   }
@@ -122,7 +128,8 @@ interface Unended {
 
 function createAttempts(deps: DispatcherDeps) {
   const { onError } = deps;
-  const stop = createStop();
+  const graceIsOver = new AbortController();
+  const untilGraceIsOver = untilAborted(graceIsOver.signal);
   const running = new Set<Promise<void>>();
   const delivered = inBatches<Attempted>((attempts) => recordAll(deps, attempts), onError);
   const unended = inBatches<Unended>((attempts) => postponeUnready(deps, attempts), onError);
@@ -137,7 +144,7 @@ function createAttempts(deps: DispatcherDeps) {
     try {
       const message = await prepare(deps, delivery);
       ending = 'unanswered';
-      const attempted = await makeAttempt(deps, delivery, message, stop.orStopped);
+      const attempted = await makeAttempt(deps, delivery, message, untilGraceIsOver);
       if (attempted.made.outcome === 'answered') ending = 'answered';
       if (attempted.verdict.status === 'DELIVERED') {
         delivered.add(attempted);
@@ -161,7 +168,7 @@ function createAttempts(deps: DispatcherDeps) {
     },
     handOver: handOverLater,
     end: async (graceMs: number): Promise<void> => {
-      const grace = setTimeout(stop.giveUp, graceMs);
+      const grace = setTimeout(() => graceIsOver.abort(new GivenUp()), graceMs);
       await Promise.all(running).finally(() => clearTimeout(grace));
       // On record as handed over: the sweep takes them back.
       forTemporal.drop();
@@ -177,25 +184,6 @@ const subjectOf = ({ transactionId, requestId }: WebhookDelivery): Subject => ({
 
 /** The worker has to stop. The message is sent again when its lease ends. */
 class GivenUp extends Error {}
-
-/** No race with one promise for all: that would remember every attempt there ever was. */
-function createStop() {
-  const waiting = new Set<(reason: Error) => void>();
-  let isOver = false;
-  return {
-    orStopped: <T>(send: () => Promise<T>): Promise<T> => {
-      if (isOver) return Promise.reject(new GivenUp());
-      const { promise, resolve, reject } = Promise.withResolvers<T>();
-      send().then(resolve, reject);
-      waiting.add(reject);
-      return promise.finally(() => waiting.delete(reject));
-    },
-    giveUp: (): void => {
-      isOver = true;
-      waiting.forEach((reject) => reject(new GivenUp()));
-    },
-  };
-}
 
 async function recordAll(deps: DispatcherDeps, attempts: readonly Attempted[]): Promise<void> {
   const recorded = await recordWithRetries(deps, attempts);

@@ -20,6 +20,7 @@ import {
 import { EngineUnavailable } from '../../domain/outcome.ts';
 import { connectionOptions, type TemporalServer } from '../../platform/temporal/connect.ts';
 import { requireVersion } from '../../platform/temporal/version.ts';
+import { untilAborted } from '../../platform/until-aborted.ts';
 import type { contextPropagation } from './context-propagation.ts';
 import { dataConverterOf, type CodecOptions } from '../../platform/temporal/payload-codec.ts';
 
@@ -142,22 +143,13 @@ function refusesScheduled({ onScheduledLocal }: WorkersOptions): ActivityInterce
 
 /**
  * The SDK cancels other activities at the end of the grace time, and waits for local ones until it stops the
- * hard way. No race with one promise for all: that would remember every activity there ever was.
+ * hard way.
  */
 function endsWith(graceIsOver: AbortSignal): ActivityInterceptorsFactory {
-  const running = new Set<(reason: Error) => void>();
-  const giveUp = (): void => running.forEach((reject) => reject(graceIsOver.reason as Error));
-  graceIsOver.addEventListener('abort', giveUp, { once: true });
+  const untilGraceIsOver = untilAborted(graceIsOver);
   return ({ info }) => ({
     inbound: {
-      execute: async (input, next) => {
-        if (!info.isLocal) return next(input);
-        graceIsOver.throwIfAborted();
-        const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-        next(input).then(resolve, reject);
-        running.add(reject);
-        return promise.finally(() => running.delete(reject));
-      },
+      execute: (input, next) => (info.isLocal ? untilGraceIsOver(() => next(input)) : next(input)),
     },
   });
 }
