@@ -7,7 +7,7 @@ import { expect, inject, it, onTestFinished } from 'vitest';
 import { connectClient } from '../../src/platform/temporal/connect.ts';
 import { until } from '../support/time/until.ts';
 
-it('closing the connection ends a call that is being retried, and its retries', async () => {
+it('closing the connection ends calls that are being retried, and their retries', async () => {
   const unhandled: unknown[] = [];
   const note = (error: unknown): number => unhandled.push(error);
   process.on('unhandledRejection', note);
@@ -21,13 +21,17 @@ it('closing the connection ends a call that is being retried, and its retries', 
   await once(refusing, 'listening');
   const address = `127.0.0.1:${(refusing.address() as AddressInfo).port}`;
   const temporal = connectClient({ address, namespace: 'none' });
-  const called = expect(temporal.client.workflow.getHandle('unknown').describe()).rejects.toThrow();
+  const handle = temporal.client.workflow.getHandle('unknown');
+  const called = Array.from({ length: 10 }, () => expect(handle.describe()).rejects.toThrow());
   await until(
     () => attempts,
     (count) => count > 0,
   );
+  await setTimeout(300);
+  // A busy process: when it is stopped, the pauses before all retries are over, and none has begun.
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 600);
   await temporal.close();
-  await called;
+  await Promise.all(called);
   // Longer than the pause between two attempts.
   await setTimeout(1_000);
   expect(unhandled).toEqual([]);

@@ -65,31 +65,40 @@ const HEALTH_CALL = '/grpc.health.v1.Health/Check';
 /** By the numbers of gRPC: deadline exceeded, unavailable. */
 const UNREACHED: ReadonlySet<number> = new Set([4, 14]);
 
-/** Timers count whole milliseconds. */
-const TIMER_SLACK_MS = 10;
-
 /**
- * The SDK's retries, with an end: a retry on a closed connection throws where nothing can catch it, and would
- * end the process during its stop.
+ * The SDK's retries, with an end: a retry on a closed connection throws where nothing can catch it, and its
+ * call would never be answered.
  */
 function endableRetries() {
   const usual = defaultGrpcRetryOptions();
   let isOver = false;
-  let lastAtMs = 0;
+  let putOff = 0;
+  const ended = Promise.withResolvers<void>();
+  const retrying = makeGrpcRetryInterceptor({
+    retryableDecider: (attempt, status) => !isOver && usual.retryableDecider(attempt, status),
+    delayFunction: (attempt, status) => {
+      putOff += 1;
+      return usual.delayFunction(attempt, status);
+    },
+  });
+  const interceptor: typeof retrying = (options, nextCall) => {
+    let isRetry = false;
+    return retrying(options, (attempt) => {
+      if (isRetry && --putOff === 0 && isOver) ended.resolve();
+      isRetry = true;
+      return nextCall(attempt);
+    });
+  };
   return {
-    interceptor: makeGrpcRetryInterceptor({
-      retryableDecider: (attempt, status) => !isOver && usual.retryableDecider(attempt, status),
-      delayFunction: (attempt, status) => {
-        const delayMs = usual.delayFunction(attempt, status);
-        lastAtMs = Math.max(lastAtMs, performance.now() + delayMs);
-        return delayMs;
-      },
-    }),
-    /** Resolves when those that were put off have begun; none follows. */
-    end: async (): Promise<void> => {
+    interceptor,
+    /**
+     * Resolves when those that were put off have begun; none follows. They are counted, not timed: in a busy
+     * process a retry can be due and not begun.
+     */
+    end: (): Promise<void> => {
       isOver = true;
-      const leftMs = lastAtMs - performance.now();
-      if (leftMs > 0) await new Promise((resolve) => setTimeout(resolve, leftMs + TIMER_SLACK_MS));
+      if (putOff === 0) ended.resolve();
+      return ended.promise;
     },
   };
 }
