@@ -190,8 +190,9 @@ async function searchThenSend(deps: ActivityDeps, delivery: Ordered): Promise<En
 }
 
 /** The supplier's request, under the id that this order has there. */
-const requestOf = ({ id, packageCode, costUsdE4, esimTranNo }: SupplierOrder): TopUpRequest => ({
+const requestOf = ({ id, accountId, packageCode, costUsdE4, esimTranNo }: SupplierOrder): TopUpRequest => ({
   transactionId: id,
+  accountId,
   packageCode,
   costUsdE4,
   esimTranNo,
@@ -221,7 +222,7 @@ async function send(deps: ActivityDeps, { delivery, fence }: Begun): Promise<End
 /** Asks for the profile of an order that the supplier has. */
 async function checkAccepted(deps: ActivityDeps, accepted: Accepted): Promise<Ended | Again> {
   const { delivery, orderNo } = accepted;
-  const answer = await deps.supplier.profile({ orderNo });
+  const answer = await deps.supplier.profile({ orderNo, accountId: delivery.order.accountId });
   const keep = async (why: string, waitAtLeastMs?: number): Promise<Again> => {
     if (delivery.order.orderNo === null) await recordAccepted(deps.db, delivery.order, orderNo);
     const reason: AttentionReason = 'SUPPLIER_NEVER_ALLOCATED';

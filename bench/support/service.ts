@@ -22,6 +22,8 @@ import { fund } from '../../src/ledger/fund-by-hand.ts';
 interface Via {
   readonly databaseUrl?: (url: string) => Promise<string>;
   readonly redisUrl?: string | undefined;
+  /** Settings of API and worker besides. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 export type Service = Awaited<ReturnType<typeof startService>>;
@@ -80,6 +82,7 @@ export async function startService(
     SIMWAY_TEST_WEBHOOK_ALLOWED_RANGES: '127.0.0.0/8,::1',
     SIMWAY_TEST_SUPPLIER_URL: supplier.ready['url'] ?? '',
     SIMWAY_TEST_SUPPLIER_ACCESS_CODE: 'bench',
+    ...via.env,
   };
   const worker = await start('worker', [...nodeFlags, 'src/main.ts', 'worker'], env);
   const api = await start('api', [...nodeFlags, 'src/main.ts', 'api'], env);
@@ -107,6 +110,7 @@ export async function startService(
     context,
     owner,
     ownerUrl: databaseUrl,
+    supplierControlUrl: supplier.ready['controlUrl'] ?? '',
     processes: { worker: worker.child, api: api.child },
     /** A merchant with USD in its wallet and no limit that a bench could reach. */
     account: () => makeAccount(context),

@@ -34,7 +34,12 @@ export interface SupplierProfile extends ProfileFacts {
 export type ProfileOutcome =
   { readonly state: 'allocating' } | { readonly state: 'ready'; readonly profile: SupplierProfile };
 
-export interface OrderRequest {
+/** Whose part of the supplier's allowance a request takes. Without an account it may take the whole. */
+interface OfAccount {
+  readonly accountId?: string;
+}
+
+export interface OrderRequest extends OfAccount {
   /** Ours, at most 50 characters. */
   readonly transactionId: string;
   readonly packageCode: string;
@@ -97,7 +102,7 @@ export interface EsimSupplier extends PackageSupplier {
   findOrder(request: FindRequest): Promise<Outcome<OrderSearch>>;
   /** Reads the eSIM of an order (by orderNo) or one eSIM (by esimTranNo). */
   profile(
-    query: { readonly orderNo: string } | { readonly esimTranNo: string },
+    query: ({ readonly orderNo: string } | { readonly esimTranNo: string }) & OfAccount,
   ): Promise<Outcome<ProfileOutcome>>;
   /** Adds a top-up. */
   topUp(request: TopUpRequest, fence: Fence): Promise<Outcome<TopUpTotals>>;

@@ -5,6 +5,7 @@
  */
 import type { CataloguePackage } from '../catalogue/rules.ts';
 import type { Principal } from '../domain/account.ts';
+import { DomainError } from '../domain/errors.ts';
 import { isId } from '../domain/ids.ts';
 import type { OwnDetails } from '../domain/own-details.ts';
 import { asFailureReason } from '../domain/refusals.ts';
@@ -36,9 +37,23 @@ import { purchaseView, type PurchaseView, type BuyCommand } from './views.ts';
 
 /**
  * Buys or tops up and answers SUCCESS, PROCESSING or, paid through the gateway, PENDING with how to pay; a
- * refusal is thrown as DomainError.
+ * refusal is thrown as DomainError. Nothing is begun before its account's turn; RATE_LIMIT_EXCEEDED when none
+ * comes in time.
  */
-export function buy(
+export async function buy(
+  deps: ChooseDeps,
+  principal: Principal,
+  command: BuyCommand,
+  context: RequestContext,
+): Promise<PurchaseView> {
+  const endTurn = await deps.turns.take(principal.account.id);
+  if (!endTurn) throw new DomainError('RATE_LIMIT_EXCEEDED', TOO_MANY_AT_ONCE, { retryAfterSeconds: 1 });
+  return buyInTurn(deps, principal, command, context).finally(endTurn);
+}
+
+const TOO_MANY_AT_ONCE = 'Too many purchases of this account at once';
+
+function buyInTurn(
   deps: ChooseDeps,
   principal: Principal,
   command: BuyCommand,

@@ -2,6 +2,7 @@ import type { CatalogueDeps } from '../catalogue/deps.ts';
 import type { EsimDeps } from '../esims/read-esims.ts';
 import type { JobEngine } from '../jobs/engine.ts';
 import type { PaymentDeps } from '../payments/deps.ts';
+import type { Turns } from '../platform/turns.ts';
 import type { PurchaseEngine, ReturnEngine } from './engine.ts';
 import type { PurchaseTimings } from './purchase.ts';
 import type { ReplacementPolicy } from './replacements/rules.ts';
@@ -11,6 +12,8 @@ import type { ReturnPolicy } from './returns/rules.ts';
 export interface PurchaseDeps extends CatalogueDeps, EsimDeps, PaymentDeps {
   readonly supplier: EsimDeps['supplier'];
   readonly engine: PurchaseEngine;
+  /** By account, so that no one's purchases keep another's waiting. */
+  readonly turns: Turns;
   readonly settings: CatalogueDeps['settings'] &
     EsimDeps['settings'] &
     Omit<PaymentDeps['settings'], 'timings'> & {

@@ -6,7 +6,7 @@ import { stat } from 'node:fs/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createCircuitBreaker, type CircuitBreakerOptions } from '../../src/platform/circuit-breaker.ts';
-import { paceOf, takeFrom } from '../../src/platform/redis/pacer.ts';
+import { paceOf, takeFrom, takeSteadily } from '../../src/platform/redis/pacer.ts';
 
 describe('slots', () => {
   it('never exceed n in any window, never come out of order, and never later than needed', () => {
@@ -31,6 +31,36 @@ describe('slots', () => {
             expect(all[i]! - all[i - pace.calls]!).toBeGreaterThanOrEqual(pace.windowMs);
           }
           expect(granted.length).toBeLessThanOrEqual(pace.calls);
+        },
+      ),
+    );
+  });
+
+  it('at a steady pace are a burst of n and then one a pause, never later than needed', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 12 }),
+        fc.array(fc.tuple(fc.nat({ max: 700 }), fc.nat({ max: 4000 })), { maxLength: 80 }),
+        (rate, arrivals) => {
+          const pace = paceOf(rate);
+          const pauseMs = pace.windowMs / pace.calls;
+          const state = { freeMs: 0 };
+          const all: number[] = [];
+          let nowMs = 1000;
+          for (const [laterMs, withinMs] of arrivals) {
+            nowMs += laterMs;
+            const atMs = takeSteadily(state, nowMs, withinMs, pace);
+            // As late as a burst before any earlier grant allows.
+            const earliest = Math.max(
+              nowMs,
+              ...all.map((before, index) => before + (all.length - index + 1 - pace.calls) * pauseMs),
+            );
+            if (atMs === null) expect(earliest + 1 - nowMs).toBeGreaterThan(withinMs);
+            else {
+              expect(atMs).toBeCloseTo(earliest, 3);
+              all.push(atMs);
+            }
+          }
         },
       ),
     );

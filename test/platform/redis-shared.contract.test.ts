@@ -123,18 +123,22 @@ describe.each(limiters)('limiter %s', (name, create) => {
   });
 });
 
-const pacers: [string, (rate: number) => Pacer][] = [
+const pacers: [string, (rate: number, isSteady?: boolean) => Pacer][] = [
   [
     'through Redis',
-    (rate) =>
+    (rate, isSteady) =>
       createRedisPacer({
         redis,
         key: prefixes(`pacer-${Math.random()}`),
         requestsPerSecond: rate,
+        ...(isSteady && { isSteady }),
         withoutRedis: { takeSlot: () => Promise.reject(new Error('Redis was to answer')) },
       }),
   ],
-  ['in this process', (rate) => createInProcessPacer({ requestsPerSecond: rate })],
+  [
+    'in this process',
+    (rate, isSteady = false) => createInProcessPacer({ requestsPerSecond: rate, isSteady }),
+  ],
 ];
 
 describe.each(pacers)('pacer %s', (_name, create) => {
@@ -152,16 +156,33 @@ describe.each(pacers)('pacer %s', (_name, create) => {
     expect(Math.max(...times)).toBeLessThan(3000);
   });
 
-  it('refuses at once when no slot comes in time, without using one', async () => {
-    const pacer = create(2);
-    expect(await pacer.takeSlot(0)).toBe(true);
-    expect(await pacer.takeSlot(0)).toBe(true);
+  it('at a steady pace allows a burst at once, then one after the other', async () => {
+    const pacer = create(4, true);
     const startedAt = performance.now();
-    for (let i = 0; i < 10; i += 1) expect(await pacer.takeSlot(100)).toBe(false);
-    // To wait for each would have taken as long as a window.
-    expect(performance.now() - startedAt).toBeLessThan(900);
-    expect(await pacer.takeSlot(1500)).toBe(true);
+    const times = await Promise.all(
+      Array.from({ length: 8 }, async () => {
+        expect(await pacer.takeSlot(5000)).toBe(true);
+        return performance.now() - startedAt;
+      }),
+    );
+    expect(Math.max(...times.slice(0, 4))).toBeLessThan(250);
+    times.slice(4).forEach((time, index) => expect(time).toBeGreaterThanOrEqual((index + 1) * 270));
+    expect(await pacer.takeSlot(200)).toBe(false);
   });
+
+  it.each([false, true])(
+    'refuses at once when no slot comes in time, without using one (%s)',
+    async (isSteady) => {
+      const pacer = create(2, isSteady);
+      expect(await pacer.takeSlot(0)).toBe(true);
+      expect(await pacer.takeSlot(0)).toBe(true);
+      const startedAt = performance.now();
+      for (let i = 0; i < 10; i += 1) expect(await pacer.takeSlot(100)).toBe(false);
+      // To wait for each would have taken as long as a window.
+      expect(performance.now() - startedAt).toBeLessThan(900);
+      expect(await pacer.takeSlot(1500)).toBe(true);
+    },
+  );
 
   it('supports paces slower than one a second', async () => {
     const pacer = create(0.5);

@@ -20,7 +20,11 @@ interface Batch {
   readonly cancelReason: string;
   readonly startAt: string;
   readonly totalPrice: number;
-  readonly items: readonly { readonly status: string; readonly reason: string }[];
+  readonly items: readonly {
+    readonly status: string;
+    readonly reason: string;
+    readonly transactionId: string;
+  }[];
 }
 
 async function order(key: string, more: object = {}, rows: readonly object[] = TWO): Promise<Batch> {
@@ -76,6 +80,20 @@ describe('a batch with startAt', () => {
     expect(outcome(await ended(key, batch))).toEqual(nothing('INSUFFICIENT_BALANCE'));
     const [told] = await inbox.untilAt('/bought', 1);
     expect(JSON.parse(told!.body)).toMatchObject({ data: { rows: 2, succeeded: 0, failed: 2 } });
+  });
+
+  it('goes behind the purchases of those who wait for their answer', async () => {
+    const { apiKey: key } = await stack.account({ fundsMinor: 10_000_000n });
+    const batch = await order(key);
+    await comes(batch);
+    const priorityOf = async (transactionId: string | undefined) => {
+      const { raw } = await stack.temporal.workflow.getHandle(transactionId ?? '').describe();
+      return raw.workflowExecutionInfo?.priority?.priorityKey || 3;
+    };
+    expect(await priorityOf((await ended(key, batch)).items[0]?.transactionId)).toBe(4);
+    const body = { packageCode: 'SIM-OK', packageType: 'BASE', paymentMethod: 'WALLET' };
+    const bought = await stack.call('POST', '/api/esim/buy', { key, body });
+    expect(await priorityOf(bought.body['transactionId'] as string)).toBe(3);
   });
 
   it('is priced at its start, and cancelled where that is above maxTotalPrice', async () => {

@@ -12,6 +12,7 @@ import { createDeliveryHarness } from './deliver-webhook.support.ts';
 const ENDPOINTS = size({ ci: 20, prove: 100 });
 const PER_SECOND = perSecond({ ci: 10, prove: 200 });
 const FOR_MS = size({ ci: 10_000, prove: 120_000 });
+const TROUBLE_MS = size({ ci: 10_000, prove: 600_000 });
 const WARM_UP_MS = 2_000;
 /** Few, so that two hanging endpoints would soon hold them all. */
 const ATTEMPTS = size({ ci: 8, prove: 200 });
@@ -129,7 +130,7 @@ async function delayNoOthers(random: Random): Promise<void> {
   await waitsOf(await sendSteadily(random, WARM_UP_MS), well);
   const before = quantile(await waitsOf(await sendSteadily(random), well));
   beginTrouble();
-  const sent = await sendSteadily(random);
+  const sent = await sendSteadily(random, TROUBLE_MS);
   const during = quantile(await waitsOf(sent, well));
   const troubled = troubledOf(sent);
   console.log(

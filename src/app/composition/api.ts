@@ -11,6 +11,12 @@ import { requireRanges } from '../../platform/client-addresses.ts';
 import type { AccountsDb } from '../../platform/database/tables.ts';
 import { startPoller, type Poller } from '../../platform/poller.ts';
 import type { CodecEndpoint } from '../../platform/http/codec-endpoint.ts';
+import {
+  LONG_PURCHASE_MS,
+  MAX_WAITING_PURCHASES,
+  PURCHASE_TURN_WITHIN_MS,
+} from '../../platform/http/limits.ts';
+import { createTurns } from '../../platform/turns.ts';
 import { createEvents, type Events } from '../../platform/telemetry/events.ts';
 import { createJobEngine } from '../temporal/job-engine.ts';
 import { createPayloadCodec } from '../../platform/temporal/payload-codec.ts';
@@ -140,6 +146,12 @@ function composeApiWorld(
     settings: settingsOf(context, world),
     idSecret: Buffer.from(context.secrets.idSecret),
     terms: composeTerms(context, environment),
+    turns: createTurns({
+      atOnce: context.config.purchasesAtOnce,
+      passedOnAfterMs: LONG_PURCHASE_MS,
+      withinMs: PURCHASE_TURN_WITHIN_MS,
+      maxWaiting: MAX_WAITING_PURCHASES,
+    }),
   };
   const useCases = createWorldUseCases(deps);
   let starts: Poller | undefined;

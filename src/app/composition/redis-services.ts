@@ -44,6 +44,12 @@ const CHECKS_PART = 1 / 8;
  */
 const BATCH_PART = 1 / 4;
 
+/**
+ * Orders that one account may send a second, for each request of the supplier's allowance, and as many
+ * requests for what became of them: three quarters of it, so that another account's order waits for none.
+ */
+const ONE_ACCOUNTS_ORDERS = 3 / 8;
+
 /** What the requests for one account may take of the gateway's bound, and what reconciliation may. */
 const ONE_ACCOUNTS_PART = 1 / 4;
 const RECONCILIATION_PART = 1 / 4;
@@ -73,13 +79,14 @@ function pacedOf(vendor: {
 /** `share`: the part of the pace that this process takes while Redis is away. */
 const pacerFactory =
   (redis: ReturnType<typeof createRedis> | undefined, namespacePrefix: string) =>
-  (name: string, requestsPerSecond: number, share = 1): Pacer => {
-    if (!redis) return createInProcessPacer({ requestsPerSecond });
-    const withoutRedis = createInProcessPacer({ requestsPerSecond: requestsPerSecond * share });
+  (name: string, requestsPerSecond: number, share = 1, isSteady = false): Pacer => {
+    if (!redis) return createInProcessPacer({ requestsPerSecond, isSteady });
+    const withoutRedis = createInProcessPacer({ requestsPerSecond: requestsPerSecond * share, isSteady });
     return createRedisPacer({
       redis,
       key: `${namespacePrefix}:pace:${name}`,
       requestsPerSecond,
+      isSteady,
       withoutRedis,
     });
   };
@@ -102,7 +109,16 @@ export function composeRedisServices(
     name: string,
     { requestsPerSecond, shareWithoutRedis }: Paced,
     part: number,
-  ) => createPartPacer({ part: pacer(name, requestsPerSecond * part, shareWithoutRedis), whole });
+    isSteady = false,
+  ) => createPartPacer({ part: pacer(name, requestsPerSecond * part, shareWithoutRedis, isSteady), whole });
+  /** The same part for each account, at a steady pace. */
+  const partOfAccounts = (whole: Pacer, name: string, paced: Paced, part: number) => {
+    const accounts = new LRUCache<string, Pacer>({
+      max: MAX_ACCOUNT_PACERS,
+      memoMethod: (accountId) => partOf(whole, `${name}:${accountId}`, paced, part, true),
+    });
+    return (accountId: string): Pacer => accounts.memo(accountId);
+  };
   return {
     rateLimiter: redis
       ? createRedisRateLimiter({ redis, keyPrefix: `${namespacePrefix}:limit:` })
@@ -112,14 +128,18 @@ export function composeRedisServices(
       const paced = pacedOf(supplier);
       if (!paced) {
         const background = inBackground(UNLIMITED);
-        return { orders: UNLIMITED, reads: UNLIMITED, background, checks: UNLIMITED };
+        const ofAccount = (): Pacer => UNLIMITED;
+        const accounts = { ordersOf: ofAccount, profilesOf: ofAccount };
+        return { orders: UNLIMITED, ...accounts, reads: UNLIMITED, background, checks: UNLIMITED };
       }
       const name = `${environment}:supplier-${supplierName}`;
       const orders = pacer(name, paced.requestsPerSecond, paced.shareWithoutRedis);
       const reads = partOf(orders, `${name}-reads`, paced, READS_PART);
       const inReads = (work: string, part: number) => partOf(reads, `${name}-${work}`, paced, part);
       const background = inBackground(inReads('background', BACKGROUND_PART));
-      return { orders, reads, background, checks: inReads('checks', CHECKS_PART) };
+      const ordersOf = partOfAccounts(orders, `${name}-orders`, paced, ONE_ACCOUNTS_ORDERS);
+      const profilesOf = partOfAccounts(orders, `${name}-profiles`, paced, ONE_ACCOUNTS_ORDERS);
+      return { orders, ordersOf, profilesOf, reads, background, checks: inReads('checks', CHECKS_PART) };
     },
     /** What batches may begin; a purchase of theirs takes its requests from those of orders. */
     batchPacer: ({ environment, supplier }: WorldConfig): Pacer => {
@@ -134,13 +154,9 @@ export function composeRedisServices(
       if (!paced) return { all: UNLIMITED, account: () => UNLIMITED, reconciliation: UNLIMITED };
       const name = `${environment}:gateway-${gatewayName}`;
       const all = pacer(name, paced.requestsPerSecond, paced.shareWithoutRedis);
-      const accounts = new LRUCache<string, Pacer>({
-        max: MAX_ACCOUNT_PACERS,
-        memoMethod: (accountId) => partOf(all, `${name}:${accountId}`, paced, ONE_ACCOUNTS_PART),
-      });
       return {
         all,
-        account: (accountId: string): Pacer => accounts.memo(accountId),
+        account: partOfAccounts(all, name, paced, ONE_ACCOUNTS_PART),
         reconciliation: partOf(all, `${name}-reconciliation`, paced, RECONCILIATION_PART),
       };
     },

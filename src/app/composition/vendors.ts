@@ -45,7 +45,10 @@ export function composeSupplier(
 ) {
   const credentials = secrets.suppliers[world.environment];
   if (!credentials) throw new Error(`no supplier credentials for ${world.environment}`);
-  const { orders, reads, background, checks } = redis.supplierPacers(ESIM_ACCESS, world);
+  const { orders, ordersOf, profilesOf, reads, background, checks } = redis.supplierPacers(
+    ESIM_ACCESS,
+    world,
+  );
   const counted = (pacer: Pacer, work: VendorWork) =>
     measured(pacer, { vendor: 'supplier', work }, metrics?.world(world.environment));
   const supplier = createEsimAccessSupplier({
@@ -54,6 +57,8 @@ export function composeSupplier(
     secretKey: credentials.secretKey,
     sign: true,
     pacer: counted(orders, 'orders'),
+    accountPacer: (accountId, work) =>
+      counted(work === 'orders' ? ordersOf(accountId) : profilesOf(accountId), 'orders'),
     clock: systemClock,
     logger,
     timeLimitMs: world.supplier.timeLimitMs,

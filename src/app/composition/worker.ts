@@ -25,7 +25,7 @@ import type { WorldConfig } from '../config/config.ts';
 import type { Events } from '../../platform/telemetry/events.ts';
 import { createJobEngine } from '../temporal/job-engine.ts';
 import type { TemporalClient } from '../../platform/temporal/connect.ts';
-import { createOperatorEngine, createPurchaseEngine } from '../temporal/purchase-engine.ts';
+import { BEHIND_OTHERS, createOperatorEngine, createPurchaseEngine } from '../temporal/purchase-engine.ts';
 import { createReturnEngine } from '../temporal/return-engine.ts';
 import { createWebhookEngine } from '../temporal/webhook-engine.ts';
 import { createWorkflowStates } from '../temporal/workflow-states.ts';
@@ -42,7 +42,7 @@ export function composeWorkerWorld(context: ProcessContext, world: WorldConfig, 
   const { temporal, checks, close, ...connected } = openConnections(context, world, redis);
   const { db, gateway, statementGateway, events, installTokens, returnKeys } = connected;
   const { forOrders: supplier, inBackground: backgroundSupplier, forChecks } = connected.supplier;
-  const engine = createPurchaseEngine(temporal, timings);
+  const engine = createPurchaseEngine(temporal, timings, BEHIND_OTHERS);
   const ports = { ...connected, clock: systemClock };
   const webhookEngine = createWebhookEngine(temporal, events.webhooksNotHandedOver);
   const sending = composeSending(context, environment, connected);

@@ -10,6 +10,7 @@ import { parseRateMicros } from '../../catalogue/pricing.ts';
 import type { Environment } from '../../domain/account.ts';
 import { DAY_MS } from '../../domain/clock.ts';
 import {
+  DEFAULT_PURCHASES_AT_ONCE,
   MAX_CONNECTIONS,
   MAX_CONNECTIONS_PER_ADDRESS,
   MAX_EVENT_BYTES,
@@ -105,6 +106,7 @@ const schema = z.object({
   SIMWAY_UNPAID_PAYMENTS: pairs('STANDARD=100,PREMIUM=1000', (count, plan) =>
     Object.hasOwn(DEFAULT_UNPAID_LIMITS, plan) && /^[1-9]\d{0,5}$/.test(count) ? Number(count) : undefined,
   ).prefault(''),
+  SIMWAY_PURCHASES_AT_ONCE: positive(DEFAULT_PURCHASES_AT_ONCE),
   SIMWAY_MOBILE_MONEY_CURRENCY: z.enum(['GHS', 'KES', 'XOF']).optional(),
   SIMWAY_SYNC_CATALOGUE_MS: positive(3_600_000),
   SIMWAY_REFRESH_RATES_MS: positive(600_000),
@@ -214,6 +216,8 @@ function toConfig(s: Settings) {
     /** By plan; those that the setting leaves out keep theirs. */
     returns: returnPolicyOf(s),
     replacements: replacementPolicyOf(s),
+    /** Of one account, in each API process and environment. */
+    purchasesAtOnce: s.SIMWAY_PURCHASES_AT_ONCE,
     unpaidLimits: { ...DEFAULT_UNPAID_LIMITS, ...s.SIMWAY_UNPAID_PAYMENTS },
     worker: {
       maxCachedWorkflows: s.SIMWAY_WORKER_CACHED_WORKFLOWS,

@@ -93,6 +93,20 @@ export const MAX_ACCOUNT_REQUESTS_PER_MINUTE = 1_000_000;
 /** Far above any payment, in minor units. */
 export const MAX_MOVED_MINOR = 100_000_000_000n;
 
+/**
+ * Purchases of one account that an API process works on at once, if SIMWAY_PURCHASES_AT_ONCE does not say it.
+ * Two cores carry 32 a second so; more at once would keep other accounts waiting.
+ */
+export const DEFAULT_PURCHASES_AT_ONCE = 2;
+/**
+ * Purchases of one account that may wait for those before them, in one process, and for how long: a client
+ * that sends a hundred at a time is served, one without end is told to slow down.
+ */
+export const MAX_WAITING_PURCHASES = 200;
+export const PURCHASE_TURN_WITHIN_MS = 5_000;
+/** One that takes longer waits for its supplier or gateway, as a rule, and the next one begins. */
+export const LONG_PURCHASE_MS = 600;
+
 /** A key is about 60 characters; anything far longer is junk and is not even hashed. */
 export const MAX_API_KEY_CHARACTERS = 200;
 export const MAX_REQUEST_ID_CHARACTERS = 128;

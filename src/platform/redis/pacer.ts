@@ -27,6 +27,24 @@ return at - now
 `;
 
 /**
+ * The same at a steady pace (the generic cell rate algorithm): KEYS[1] is the moment from which everything is
+ * free again. A first few may go at once; calls without end go one by one, so that they never fill a window
+ * of the whole with what several of theirs allow.
+ */
+const TAKE_STEADILY = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local calls, window, within, longest = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
+local free = tonumber(redis.call('GET', KEYS[1]) or now)
+if free - now > longest + window then free = now end
+local at = math.max(now, free - window + window / calls)
+if at - now > within then return -1 end
+free = math.max(now, free) + window / calls
+redis.call('SET', KEYS[1], string.format('%.3f', free), 'PX', math.ceil(free - now))
+return math.ceil(at - now)
+`;
+
+/**
  * A pacer that all processes share: each call takes the next free moment from one list in Redis, so that no
  * second has more calls than agreed. While Redis is down each process keeps to its own share. Throws
  * RangeError unless the pace is positive.
@@ -35,20 +53,25 @@ export function createRedisPacer({
   redis,
   key,
   requestsPerSecond,
+  isSteady = false,
   withoutRedis,
 }: {
   readonly redis: RedisConnection;
   /** One key per account at a vendor. */
   readonly key: string;
   readonly requestsPerSecond: number;
+  /** Calls without end go one by one, not as many at once as a window allows. */
+  readonly isSteady?: boolean;
   /** What this process may do by itself while Redis is gone: its share of the limit. */
   readonly withoutRedis: Pacer;
 }): Pacer {
   const { calls, windowMs } = paceOf(requestsPerSecond);
-  redis.client.defineCommand('simwayTakeSlot', { numberOfKeys: 1, lua: TAKE_SLOT });
+  const command = isSteady ? 'simwayTakeSteadily' : 'simwayTakeSlot';
+  redis.client.defineCommand(command, { numberOfKeys: 1, lua: isSteady ? TAKE_STEADILY : TAKE_SLOT });
   const takeShared = async (client: Redis, withinMs: number): Promise<number> => {
-    const scripted = client as Redis & { simwayTakeSlot(key: string, ...args: number[]): Promise<number> };
-    return scripted.simwayTakeSlot(key, calls, windowMs, Math.trunc(withinMs), LONGEST_WAIT_MS);
+    const scripted = client as Redis &
+      Record<typeof command, (...args: (string | number)[]) => Promise<number>>;
+    return scripted[command](key, calls, windowMs, Math.trunc(withinMs), LONGEST_WAIT_MS);
   };
   return {
     takeSlot: async (withinMs, signal) => {
@@ -94,14 +117,34 @@ export function takeFrom(granted: number[], nowMs: number, withinMs: number, pac
   return atMs;
 }
 
+/** The same at a steady pace: `state.freeMs` is the moment from which everything is free again. */
+export function takeSteadily(
+  state: { freeMs: number },
+  nowMs: number,
+  withinMs: number,
+  { calls, windowMs }: Pace,
+): number | null {
+  const pauseMs = windowMs / calls;
+  const atMs = Math.max(nowMs, state.freeMs - windowMs + pauseMs);
+  if (atMs - nowMs > withinMs) return null;
+  state.freeMs = Math.max(nowMs, state.freeMs) + pauseMs;
+  return atMs;
+}
+
 /** A pacer for this process alone. Throws RangeError unless the pace is positive. */
-export function createInProcessPacer(options: { readonly requestsPerSecond: number }): Pacer {
+export function createInProcessPacer(options: {
+  readonly requestsPerSecond: number;
+  readonly isSteady?: boolean;
+}): Pacer {
   const pace = paceOf(options.requestsPerSecond);
   const granted: number[] = [];
+  const steady = { freeMs: 0 };
   return {
     takeSlot: async (withinMs, signal) => {
       const nowMs = performance.now();
-      const atMs = takeFrom(granted, nowMs, withinMs, pace);
+      const atMs = options.isSteady
+        ? takeSteadily(steady, nowMs, withinMs, pace)
+        : takeFrom(granted, nowMs, withinMs, pace);
       return atMs !== null && pauseFor(atMs - nowMs, signal);
     },
   };

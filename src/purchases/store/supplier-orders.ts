@@ -102,7 +102,7 @@ const settling = (timeLimitMs: number): RawBuilder<unknown> =>
 export const MAY_DELIVER = sql<boolean>`may_deliver(purchases.status, purchases.attention_reason)`;
 
 const PURCHASE_COLUMNS = sql`
-  purchases.transaction_id, purchases.package_type, purchases.status, purchases.reason, purchases.esim_id,
+  purchases.transaction_id, purchases.account_id, purchases.package_type, purchases.status, purchases.reason, purchases.esim_id,
   purchases.attention_reason, purchases.needs_attention_since, purchases.top_up_total_volume_bytes,
   esims.esim_tran_no, esims.iccid, holds.created_at as held_at,
   holds.status as hold_status`;
@@ -118,6 +118,7 @@ const ORDER_COLUMNS = sql`
 type PurchaseColumns = Pick<
   Selectable<PurchasesTable>,
   | 'transaction_id'
+  | 'account_id'
   | 'package_type'
   | 'status'
   | 'reason'
@@ -167,6 +168,7 @@ function toOrder(row: PurchaseColumns & OrderColumns) {
   return {
     id: row.order_id,
     transactionId: row.transaction_id,
+    accountId: row.account_id,
     kind: row.package_type,
     supplier: row.supplier,
     packageCode: row.package_code,

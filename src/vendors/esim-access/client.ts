@@ -43,6 +43,8 @@ export interface Pacing {
 }
 
 export interface ClientOptions extends Credentials, Pacing {
+  /** In place of `pacer` for a call that names its account: an order, or what became of one. */
+  readonly accountPacer?: ((accountId: string, work: 'orders' | 'profiles') => Pacer) | undefined;
   /** `https://api.esimaccess.com`, or where a simulator listens; a path in it is kept. */
   readonly baseUrl: string;
   readonly clock: Clock;
@@ -52,7 +54,7 @@ export interface ClientOptions extends Credentials, Pacing {
 
 export type CallOptions = Effect &
   Partial<Pick<SendOptions, 'timeLimitMs' | 'maxBodyBytes'>> &
-  Pick<Pacing, 'paceWithinMs'>;
+  Pick<Pacing, 'paceWithinMs'> & { readonly accountId?: string | undefined };
 
 /** What came back: the vendor's yes, its no with a code, or nothing that can be trusted. */
 export type Answer =
@@ -89,15 +91,22 @@ function clientOn(
 ): Client {
   const {
     pacer,
+    accountPacer,
     clock,
     timeLimitMs = DEFAULT_TIME_LIMIT_MS,
     paceWithinMs = DEFAULT_PACE_WITHIN_MS,
   } = options;
 
+  const pacerOf = (call: CallOptions): Pacer =>
+    call.accountId === undefined
+      ? pacer
+      : (accountPacer?.(call.accountId, 'fence' in call ? 'orders' : 'profiles') ?? pacer);
   const attempt = async (operation: string, body: string, call: CallOptions): Promise<Answer> => {
-    if (!(await pacer.takeSlot(call.paceWithinMs ?? paceWithinMs))) {
+    const withinMs = call.paceWithinMs ?? paceWithinMs;
+    if (!(await pacerOf(call).takeSlot(withinMs))) {
       const detail = 'not sent: no slot within the rate limit';
-      return { kind: 'lost', detail, retryAfterMs: BUSY_RETRY_MS, notSent: true };
+      // All moments until then are taken: to ask again at once would cost work and win nothing.
+      return { kind: 'lost', detail, retryAfterMs: Math.max(BUSY_RETRY_MS, withinMs / 2), notSent: true };
     }
     const request = () => {
       const timestamp = String(clock.now().getTime() + vendorClock.aheadMs);

@@ -105,10 +105,10 @@ function requireSameId(wanted: string, answered: string): void {
 function createEffects(context: Context): Pick<EsimSupplier, 'order' | 'topUp' | 'cancel' | 'revoke'> {
   const { client } = context;
   return {
-    order: async ({ transactionId, packageCode, costUsdE4 }, fence) => {
+    order: async ({ transactionId, accountId, packageCode, costUsdE4 }, fence) => {
       const price = Number(costUsdE4);
       const body = { transactionId, amount: price, packageInfoList: [{ packageCode, count: 1, price }] };
-      const answer = await client.call('/esim/order', body, { fence });
+      const answer = await client.call('/esim/order', body, { fence, accountId });
       return outcomeOf(context, { kind: 'order', operation: 'order', answer }, (obj) => {
         const order = readOrder(obj);
         requireSameId(transactionId, order.transactionId);
@@ -116,9 +116,9 @@ function createEffects(context: Context): Pick<EsimSupplier, 'order' | 'topUp' |
       });
     },
 
-    topUp: async ({ transactionId, packageCode, costUsdE4, esimTranNo }, fence) => {
+    topUp: async ({ transactionId, accountId, packageCode, costUsdE4, esimTranNo }, fence) => {
       const body = { esimTranNo, packageCode, transactionId, amount: costUsdE4.toString() };
-      const answer = await client.call('/esim/topup', body, { fence });
+      const answer = await client.call('/esim/topup', body, { fence, accountId });
       return outcomeOf(context, { kind: 'change', operation: 'topup', answer }, (obj) => {
         const { transactionId: answeredId, ...totals } = readTopUp(obj);
         requireSameId(transactionId, answeredId);
@@ -211,8 +211,8 @@ function createEventSource(client: Client): SupplierEventSource {
 
 type EsimQuery = Parameters<EsimSupplier['profile']>[0];
 
-const queryEsim = (client: Client, query: EsimQuery): Promise<Answer> =>
-  client.call('/esim/query', { ...query, pager: SMALL_PAGE }, { isIdempotent: true });
+const queryEsim = (client: Client, { accountId, ...query }: EsimQuery): Promise<Answer> =>
+  client.call('/esim/query', { ...query, pager: SMALL_PAGE }, { isIdempotent: true, accountId });
 
 /**
  * The eSIM that was asked for: a list that was not narrowed as asked must not pass another customer's eSIM

@@ -352,6 +352,7 @@ function createWorld(environment: Environment, databases: Databases, vendors: Te
     engine,
     // Batches are accepted and read here; tests of the steps carry them out.
     jobEngine: { begin: () => Promise.resolve() },
+    turns: { take: () => Promise.resolve(() => undefined) },
     returnEngine: engine.returns,
     replacementEngine: engine.replacements,
     supplierEvents: {

@@ -148,6 +148,8 @@ async function bringUp(options: StackOptions, closers: (() => Promise<unknown>)[
     SIMWAY_WORKER_GRACE_MS: '2000',
     SIMWAY_WORKFLOW_BUNDLE: options.workflowBundle ?? inject('workflowBundle'),
     SIMWAY_DATABASE_CONNECTIONS: '10',
+    // What tests send at once has to meet.
+    SIMWAY_PURCHASES_AT_ONCE: '1000',
     ...options.env,
   };
   // A proxy that is trusted says who asks.

@@ -1,0 +1,73 @@
+// One merchant who sends purchases without end: what others wait for, and what becomes of his own.
+import { describe, expect, it } from 'vitest';
+import { MAX_WAITING_PURCHASES } from '../../src/platform/http/limits.ts';
+import { forFile } from '../support/world/for-file.ts';
+import { startStack, type Stack } from '../support/world/stack.ts';
+import { until } from '../support/time/until.ts';
+
+const BODY = { packageCode: 'SIM-OK', packageType: 'BASE', paymentMethod: 'WALLET' };
+
+const buy = (stack: Stack, key: string, name: string) =>
+  stack.call('POST', '/api/esim/buy', { key, body: BODY, headers: { 'Idempotency-Key': name } });
+
+describe('more purchases at once than an API process lets wait', () => {
+  it('are refused before anything is begun, bought when sent again, and keep no other account waiting', async () => {
+    const stack = await forFile(startStack({ env: { SIMWAY_PURCHASES_AT_ONCE: '1' } }));
+    const heavy = await stack.account();
+    const other = await stack.account();
+    const sent = Promise.all(
+      Array.from({ length: MAX_WAITING_PURCHASES + 30 }, async (_, index) => {
+        const { status, body, headers } = await buy(stack, heavy.apiKey, `flood-${index}`);
+        return { index, status, code: (body.error as { code?: string } | undefined)?.code, retryAfter: headers.get('retry-after') };
+      }),
+    );
+    expect((await buy(stack, other.apiKey, 'other')).status).toBe(201);
+    const answers = await sent;
+    const refused = answers.filter(({ status }) => status === 429);
+    expect(refused.length).toBeGreaterThanOrEqual(29);
+    expect(new Set(refused.map(({ code, retryAfter }) => `${code} ${retryAfter}`))).toEqual(
+      new Set(['RATE_LIMIT_EXCEEDED 1']),
+    );
+    const bought = answers.filter(({ status }) => status === 201);
+    expect(bought.length + refused.length).toBe(answers.length);
+    const count = await stack.world
+      .selectFrom('purchases')
+      .select(({ fn }) => fn.countAll<bigint>().as('count'))
+      .where('account_id', '=', heavy.accountId)
+      .executeTakeFirstOrThrow();
+    expect(Number(count.count)).toBe(bought.length);
+    expect((await buy(stack, heavy.apiKey, `flood-${refused[0]?.index}`)).status).toBe(201);
+  });
+});
+
+describe("one account's orders, more than the supplier takes", () => {
+  it("leave enough of its allowance for another's order at once", async () => {
+    const stack = await forFile(
+      startStack({ env: { SIMWAY_PURCHASES_AT_ONCE: '2', SIMWAY_TEST_SUPPLIER_REQUESTS_PER_SECOND: '8' } }),
+    );
+    const heavy = await stack.account();
+    const other = await stack.account();
+    const countOf = async (status: 'PROCESSING' | 'SUCCESS') => {
+      const { count } = await stack.world
+        .selectFrom('purchases')
+        .select(({ fn }) => fn.countAll<bigint>().as('count'))
+        .where('account_id', '=', heavy.accountId)
+        .where('status', '=', status)
+        .executeTakeFirstOrThrow();
+      return Number(count);
+    };
+    const flood = Promise.all(
+      Array.from({ length: 50 }, (_, index) => buy(stack, heavy.apiKey, `f-${index}`)),
+    );
+    await until(
+      () => countOf('PROCESSING'),
+      (open) => open >= 15,
+    );
+    const before = await countOf('SUCCESS');
+    const { status, body } = await buy(stack, other.apiKey, 'other');
+    expect([status, body.status]).toEqual([201, 'SUCCESS']);
+    // Behind the others in one line it would be some twenty.
+    expect((await countOf('SUCCESS')) - before).toBeLessThan(10);
+    await flood;
+  });
+});
