@@ -9,6 +9,7 @@ import { BY_HAND_FAULTS } from './by-hand-faults.ts';
 import { AVAILABILITY_FAULTS } from './availability-faults.ts';
 import { DASHBOARD_FAULTS } from './dashboard-faults.ts';
 import { DISPATCH_FAULTS } from './dispatch-faults.ts';
+import { FAIR_SHARE_FAULTS } from './fair-share-faults.ts';
 import { DISPUTE_FAULTS } from './dispute-faults.ts';
 import { type Fault, faultsIn } from './fault.ts';
 import { MANDATE_FAULTS } from './mandate-faults.ts';
@@ -564,6 +565,7 @@ export const FAULTS: readonly Fault[] = [
   ...DASHBOARD_FAULTS,
   ...PRICE_FAULTS,
   ...DISPATCH_FAULTS,
+  ...FAIR_SHARE_FAULTS,
   ...DISPUTE_FAULTS,
   ...RETURN_FAULTS,
   ...REPLACEMENT_FAULTS,

@@ -46,9 +46,10 @@ const BATCH_PART = 1 / 4;
 
 /**
  * Orders that one account may send a second, for each request of the supplier's allowance, and as many
- * requests for what became of them: three quarters of it, so that another account's order waits for none.
+ * requests for what became of them: five eighths of it, so that another account's order waits for none. With
+ * three quarters it took half as long again.
  */
-const ONE_ACCOUNTS_ORDERS = 3 / 8;
+const ONE_ACCOUNTS_ORDERS = 5 / 16;
 
 /** What the requests for one account may take of the gateway's bound, and what reconciliation may. */
 const ONE_ACCOUNTS_PART = 1 / 4;
