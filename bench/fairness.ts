@@ -1,5 +1,5 @@
 /**
- * `node bench/fairness.ts [options]`: what one merchant waits for while another sends without end, beside what
+ * `node bench/fairness.ts [options]`: what one merchant waits for while another sends without end, and what
  * he waits for alone. Of purchases, from the request to the eSIM; with `--messages`, from the answer of a
  * purchase to its message.
  *
@@ -72,11 +72,9 @@ async function compare(once: Once, flood: () => Promise<unknown>) {
   await timesOf(once, WARM_UP_MS);
   const alone = await timesOf(once, ALONE_MS);
   const beside: number[] = [];
-  let isOver = false;
-  const flooding = flood().finally(() => {
-    isOver = true;
-  });
-  while (!isOver) beside.push(...(await timesOf(once, SLICE_MS)));
+  const over = new AbortController();
+  const flooding = flood().finally(() => over.abort());
+  while (!over.signal.aborted) beside.push(...(await timesOf(once, SLICE_MS)));
   const flooded = await flooding;
   const [before, during] = [figuresOf(alone), figuresOf(beside)];
   return { alone: before, beside: during, times: (during.p95Ms / before.p95Ms).toFixed(2), flood: flooded };

@@ -24,9 +24,8 @@ export function createTurns({ atOnce, passedOnAfterMs, withinMs, maxWaiting }: T
   const lines = new Map<string, Line>();
   const passOn = (key: string, line: Line): void => {
     const [next] = line.waiting;
-    if (next) return next();
-    line.taken -= 1;
-    if (line.taken === 0) lines.delete(key);
+    if (next) next();
+    else if ((line.taken -= 1) === 0) lines.delete(key);
   };
   const wait = ({ waiting }: Line): Promise<boolean> =>
     new Promise((resolve) => {

@@ -93,7 +93,7 @@ describe('a batch with startAt', () => {
     expect(await priorityOf((await ended(key, batch)).items[0]?.transactionId)).toBe(4);
     const body = { packageCode: 'SIM-OK', packageType: 'BASE', paymentMethod: 'WALLET' };
     const bought = await stack.call('POST', '/api/esim/buy', { key, body });
-    expect(await priorityOf(bought.body['transactionId'] as string)).toBe(3);
+    expect(await priorityOf(bought.body['transactionId'])).toBe(3);
   });
 
   it('is priced at its start, and cancelled where that is above maxTotalPrice', async () => {

@@ -6,7 +6,7 @@ import { createCatalogueMemory } from '../../catalogue/memory.ts';
 import { completeBodies } from '../../esims/message-bodies.ts';
 import { MAX_EMAILS_A_DAY } from '../../purchases/batches/rules.ts';
 import { START_CHECK_MS, startDueBatches } from '../../purchases/batches/scheduled.ts';
-import type { WorldConfig } from '../config/config.ts';
+import type { Config, WorldConfig } from '../config/config.ts';
 import { requireRanges } from '../../platform/client-addresses.ts';
 import type { AccountsDb } from '../../platform/database/tables.ts';
 import { startPoller, type Poller } from '../../platform/poller.ts';
@@ -146,12 +146,7 @@ function composeApiWorld(
     settings: settingsOf(context, world),
     idSecret: Buffer.from(context.secrets.idSecret),
     terms: composeTerms(context, environment),
-    turns: createTurns({
-      atOnce: context.config.purchasesAtOnce,
-      passedOnAfterMs: LONG_PURCHASE_MS,
-      withinMs: PURCHASE_TURN_WITHIN_MS,
-      maxWaiting: MAX_WAITING_PURCHASES,
-    }),
+    turns: purchaseTurns(context.config),
   };
   const useCases = createWorldUseCases(deps);
   let starts: Poller | undefined;
@@ -186,6 +181,15 @@ function composeApiWorld(
     },
   };
 }
+
+/** Purchases of each account in this process and environment. */
+const purchaseTurns = ({ purchasesAtOnce: atOnce }: Config) =>
+  createTurns({
+    atOnce,
+    passedOnAfterMs: LONG_PURCHASE_MS,
+    withinMs: PURCHASE_TURN_WITHIN_MS,
+    maxWaiting: MAX_WAITING_PURCHASES,
+  });
 
 /** Batches whose start has come, and due mandates. A fault in one of them does not keep the other waiting. */
 async function beginDue(deps: WorldDeps, { purchases, environment }: WorldUseCases): Promise<void> {

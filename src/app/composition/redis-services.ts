@@ -92,18 +92,8 @@ const pacerFactory =
     });
   };
 
-export type RedisServices = ReturnType<typeof composeRedisServices>;
-
-export function composeRedisServices(
-  { namespacePrefix }: Config,
-  { redisUrl: url }: Secrets,
-  logger: Logger,
-) {
-  const log = logger.child({ part: 'redis' });
-  const redis = url === undefined ? undefined : createRedis({ url, logger: log });
-  const pacer = pacerFactory(redis, namespacePrefix);
-  const backgroundEnds = new AbortController();
-  const inBackground = (whole: Pacer): Pacer => createEndingPacer(whole, backgroundEnds.signal);
+/** Parts of a pace. */
+function partsOf(pacer: ReturnType<typeof pacerFactory>) {
   /** `part` of the pace, for work that must leave the rest to others. */
   const partOf = (
     whole: Pacer,
@@ -120,6 +110,22 @@ export function composeRedisServices(
     });
     return (accountId: string): Pacer => accounts.memo(accountId);
   };
+  return { partOf, partOfAccounts };
+}
+
+export type RedisServices = ReturnType<typeof composeRedisServices>;
+
+export function composeRedisServices(
+  { namespacePrefix }: Config,
+  { redisUrl: url }: Secrets,
+  logger: Logger,
+) {
+  const log = logger.child({ part: 'redis' });
+  const redis = url === undefined ? undefined : createRedis({ url, logger: log });
+  const pacer = pacerFactory(redis, namespacePrefix);
+  const backgroundEnds = new AbortController();
+  const inBackground = (whole: Pacer): Pacer => createEndingPacer(whole, backgroundEnds.signal);
+  const { partOf, partOfAccounts } = partsOf(pacer);
   return {
     rateLimiter: redis
       ? createRedisRateLimiter({ redis, keyPrefix: `${namespacePrefix}:limit:` })

@@ -73,7 +73,7 @@ function endableRetries() {
   const usual = defaultGrpcRetryOptions();
   let isOver = false;
   let putOff = 0;
-  const ended = Promise.withResolvers<void>();
+  const ended = Promise.withResolvers<undefined>();
   const retrying = makeGrpcRetryInterceptor({
     retryableDecider: (attempt, status) => !isOver && usual.retryableDecider(attempt, status),
     delayFunction: (attempt, status) => {
@@ -84,7 +84,7 @@ function endableRetries() {
   const interceptor: typeof retrying = (options, nextCall) => {
     let isRetry = false;
     return retrying(options, (attempt) => {
-      if (isRetry && --putOff === 0 && isOver) ended.resolve();
+      if (isRetry && --putOff === 0 && isOver) ended.resolve(undefined);
       isRetry = true;
       return nextCall(attempt);
     });
@@ -97,7 +97,7 @@ function endableRetries() {
      */
     end: (): Promise<void> => {
       isOver = true;
-      if (putOff === 0) ended.resolve();
+      if (putOff === 0) ended.resolve(undefined);
       return ended.promise;
     },
   };
