@@ -81,7 +81,7 @@ export interface ActivityDeps {
   /** Of the purchases of replacements: no caller waits for them. */
   readonly purchaseTimings: PurchaseTimings;
   /** What all batches together may begin, so that other purchases find the supplier's allowance free. */
-  readonly batchPacer: Pacer;
+  readonly batchPacer: (accountId: string) => Pacer;
   /** For batch repairs: what an operator may do, done by the workers. */
   readonly repairs: Pick<RowRepairDeps, 'actions' | 'replayDeps'>;
   /** Of an eSIM, for its traveller. */

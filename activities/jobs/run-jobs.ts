@@ -114,18 +114,19 @@ const ORDER_ROWS_READ_AT_ONCE = 20;
 /** A purchase continues without this step, and the next check finds its row. Other jobs need this queue. */
 const ANSWER_WITHIN_MS = 3_000;
 /** As long as the next row may wait for its turn among all batches; then this one lets others go first. */
-const TURN_WITHIN_MS = 1_000;
+const TURN_WITHIN_MS = 1_500;
 
 /** Batches of orders: each row is bought as any purchase is, by what the API has signed for it. */
-function orderWork(deps: ActivityDeps, { id, email_count: emails }: Job): JobWork {
-  const { db, batchPacer } = deps;
+function orderWork(deps: ActivityDeps, { id, account_id: accountId, email_count: emails }: Job): JobWork {
+  const { db } = deps;
+  const pacer = deps.batchPacer(accountId);
   // What an empty wallet refuses never reaches the supplier, so it needs no turn.
   let isWalletEmpty = false;
   return {
     readAtOnce: ORDER_ROWS_READ_AT_ONCE,
     isDue: IS_UNBEGUN,
     tryRow: async (row) => {
-      const mayBuy = isWalletEmpty || (await batchPacer.takeSlot(TURN_WITHIN_MS));
+      const mayBuy = isWalletEmpty || (await pacer.takeSlot(TURN_WITHIN_MS));
       const answer = mayBuy ? await buyRow(deps, row) : 'later';
       isWalletEmpty = answer === 'INSUFFICIENT_BALANCE';
       return answer !== 'later';

@@ -7,7 +7,7 @@ export interface Turns {
 
 export interface TurnsOptions {
   readonly atOnce: number;
-  /** Work that takes longer than this waits for others, not for the processor: its turn is passed on. */
+  /** The turn of work that takes longer is passed on: as a rule it waits for others, not for a processor. */
   readonly passedOnAfterMs: number;
   readonly withinMs: number;
   /** Of one key. More are turned away at once. */

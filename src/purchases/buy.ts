@@ -46,9 +46,10 @@ export async function buy(
   command: BuyCommand,
   context: RequestContext,
 ): Promise<PurchaseView> {
+  const askedAtMs = deps.clock.now().getTime();
   const endTurn = await deps.turns.take(principal.account.id);
   if (!endTurn) throw new DomainError('RATE_LIMIT_EXCEEDED', TOO_MANY_AT_ONCE, { retryAfterSeconds: 1 });
-  return buyInTurn(deps, principal, command, context).finally(endTurn);
+  return buyInTurn(deps, principal, command, { ...context, askedAtMs }).finally(endTurn);
 }
 
 const TOO_MANY_AT_ONCE = 'Too many purchases of this account at once';
@@ -57,10 +58,9 @@ function buyInTurn(
   deps: ChooseDeps,
   principal: Principal,
   command: BuyCommand,
-  context: RequestContext,
+  { askedAtMs, ...context }: RequestContext & { readonly askedAtMs: number },
 ): Promise<PurchaseView> {
   const { clock, engine, events } = deps;
-  const askedAtMs = clock.now().getTime();
   let startedAtMs = askedAtMs;
   return startOnce<Purchase, PurchaseView>(deps, principal, command.idempotency, {
     judge: async (found) => {

@@ -97,7 +97,7 @@ describe.each([
     expect(readAt.length + checkedAt.length).toBeLessThanOrEqual(3 * 2);
   });
 
-  it("give five orders in two seconds to one account, and another's order with its profile waits for none of them", async () => {
+  it("give a part of orders to one account, and another's order with its profile waits for none of them", async () => {
     const { live, services: shared } = await processWith(redisUrl());
     const { ordersOf, profilesOf } = shared.supplierPacers('esim-access', live);
     const pile = flood(ordersOf('acc-flood'), 100, 2_500);
@@ -110,6 +110,15 @@ describe.each([
     expect(ordered + read).toBeLessThan(WINDOW_MS);
     // Two at once, and then five in two seconds.
     for (const { slots: times } of [pile, profiles]) expect((await times).length).toBeLessThanOrEqual(2 + 6);
+  });
+
+  it("are ordered by at most one purchase a second of one account's batches, and those of another begin beside them", async () => {
+    const { live, services: shared } = await processWith(redisUrl());
+    const batchesOf = shared.batchPacer(live);
+    const pile = flood(batchesOf('acc-flood'), 20, 2_500);
+    await pile.hasBegun;
+    expect((await slots(batchesOf('acc-other'), 1, 5_000))[0]).toBeLessThan(WINDOW_MS);
+    expect((await pile.slots).length).toBeLessThanOrEqual(3);
   });
 
   it('stay available to orders in a process that stops its background work', async () => {

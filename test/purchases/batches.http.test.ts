@@ -71,7 +71,7 @@ function depsWith(given: Partial<ActivityDeps> = {}): ActivityDeps {
     clock: { now: () => new Date() },
     engine: api.shop.engine,
     events: createEvents(log),
-    batchPacer: createUnlimitedPacer(),
+    batchPacer: createUnlimitedPacer,
     notices: notices('live'),
     installUrl: (esimId: string) => api.shop.installUrl(esimId),
     ...given,
@@ -299,7 +299,7 @@ describe('a batch', () => {
     const batchId = await accepted({ rows: rows(20) });
     await api.shop.setBalance(5n * PRICE_MINOR, 'usd');
     let turns = 0;
-    const batchPacer = { takeSlot: () => Promise.resolve((turns += 1) > 0) };
+    const batchPacer = () => ({ takeSlot: () => Promise.resolve((turns += 1) > 0) });
     expect(await carryOut(batchId, { batchPacer })).toMatchObject({ waitMs: null });
     const { items, counts } = dataOf(await read(`/${batchId}?limit=100`));
     expect(counts).toMatchObject({ succeeded: 5, failed: 15 });
@@ -320,7 +320,7 @@ describe('a batch', () => {
   it('waits for its slot among all batches, and buys nothing without one', async () => {
     const batchId = await accepted({ rows: rows(3) });
     const none = { takeSlot: () => Promise.resolve(false) };
-    expect(await carryOut(batchId, { batchPacer: none })).toMatchObject({ waitMs: 1_000 });
+    expect(await carryOut(batchId, { batchPacer: () => none })).toMatchObject({ waitMs: 1_000 });
     expect(dataOf(await read(`/${batchId}`)).counts).toMatchObject({ queued: 3 });
     await carryOut(batchId);
   });

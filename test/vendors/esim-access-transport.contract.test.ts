@@ -196,12 +196,24 @@ describe('the eSIM Access client, its requests', () => {
         return Promise.resolve(true);
       },
     });
-    const supplier = vendor.supplier({ pacer: pacer('orders'), paceWithinMs: 77 });
+    const supplier = vendor.supplier({
+      pacer: pacer('orders'),
+      accountPacer: (accountId, work) => pacer(`${work} of ${accountId}`),
+      paceWithinMs: 77,
+    });
     const reads = supplier.pacedBy({ pacer: pacer('reads'), paceWithinMs: 88 });
     await supplier.order(order, OPEN);
     await reads.order(order, OPEN);
     await reads.topUps('P-1').catch(() => undefined);
-    expect(waits).toEqual(['orders 77', 'reads 88', 'reads 5000']);
+    for (const paced of [supplier, reads]) {
+      await paced.order({ ...order, accountId: 'A' }, OPEN);
+      await paced.profile({ orderNo: 'B1', accountId: 'A' });
+    }
+    expect(waits).toEqual([
+      ...['orders 77', 'reads 88', 'reads 5000'],
+      ...['orders of A 77', 'profiles of A 77', 'reads 88', 'reads 88'],
+    ]);
+    expect(vendor.calls.some(({ body }) => JSON.stringify(body).includes('accountId'))).toBe(false);
     expect(new Set(vendor.calls.map((call) => call.socketPort)).size).toBe(1);
   });
 });

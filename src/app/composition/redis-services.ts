@@ -43,11 +43,13 @@ const CHECKS_PART = 1 / 8;
  * their answer.
  */
 const BATCH_PART = 1 / 4;
+/** The same for the batches of one account: its buyers have more than half of its orders. */
+const ONE_ACCOUNTS_BATCH_PART = 1 / 8;
 
 /**
  * Orders that one account may send a second, for each request of the supplier's allowance, and as many
- * requests for what became of them: five eighths of it, so that another account's order waits for none. With
- * three quarters it took half as long again.
+ * requests for what became of them: together five eighths of it. What is left is enough for another account's
+ * purchase.
  */
 const ONE_ACCOUNTS_ORDERS = 5 / 16;
 
@@ -85,7 +87,8 @@ const pacerFactory =
     const withoutRedis = createInProcessPacer({ requestsPerSecond: requestsPerSecond * share, isSteady });
     return createRedisPacer({
       redis,
-      key: `${namespacePrefix}:pace:${name}`,
+      // What is kept for a steady pace has another form.
+      key: `${namespacePrefix}:${isSteady ? 'steady-pace' : 'pace'}:${name}`,
       requestsPerSecond,
       isSteady,
       withoutRedis,
@@ -148,12 +151,14 @@ export function composeRedisServices(
       const profilesOf = partOfAccounts(orders, `${name}-profiles`, paced, ONE_ACCOUNTS_ORDERS);
       return { orders, ordersOf, profilesOf, reads, background, checks: inReads('checks', CHECKS_PART) };
     },
-    /** What batches may begin; a purchase of theirs takes its requests from those of orders. */
-    batchPacer: ({ environment, supplier }: WorldConfig): Pacer => {
+    /** What an account's batches may begin; a purchase of theirs takes its requests from those of orders. */
+    batchPacer: ({ environment, supplier }: WorldConfig): ((accountId: string) => Pacer) => {
       const paced = pacedOf(supplier);
-      if (!paced) return UNLIMITED;
+      if (!paced) return () => UNLIMITED;
       const { requestsPerSecond, shareWithoutRedis } = paced;
-      return pacer(`${environment}:batches`, requestsPerSecond * BATCH_PART, shareWithoutRedis);
+      const name = `${environment}:batches`;
+      const all = pacer(name, requestsPerSecond * BATCH_PART, shareWithoutRedis);
+      return partOfAccounts(all, name, paced, ONE_ACCOUNTS_BATCH_PART);
     },
     /** The bound on what we send to a gateway, and the parts of it. */
     gatewayPacers: (gatewayName: string, { environment, gateway }: WorldConfig) => {

@@ -95,12 +95,12 @@ export const MAX_MOVED_MINOR = 100_000_000_000n;
 
 /**
  * Purchases of one account that an API process works on at once, if SIMWAY_PURCHASES_AT_ONCE does not say it.
- * Two cores carry 32 a second so; more at once would keep other accounts waiting.
+ * Two cores carry some 30 a second so; more at once would keep other accounts waiting.
  */
 export const DEFAULT_PURCHASES_AT_ONCE = 2;
 /**
  * Purchases of one account that may wait for those before them, in one process, and for how long: a client
- * that sends a hundred at a time is served, one without end is told to slow down.
+ * that sends a hundred quick ones at a time is served, one without end is told to slow down.
  */
 export const MAX_WAITING_PURCHASES = 200;
 export const PURCHASE_TURN_WITHIN_MS = 5_000;

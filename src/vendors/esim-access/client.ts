@@ -105,7 +105,7 @@ function clientOn(
     const withinMs = call.paceWithinMs ?? paceWithinMs;
     if (!(await pacerOf(call).takeSlot(withinMs))) {
       const detail = 'not sent: no slot within the rate limit';
-      // All moments until then are taken: to ask again at once would cost work and win nothing.
+      // All moments of its wait are taken. In half of it as many are given out anew: asking sooner is vain.
       return { kind: 'lost', detail, retryAfterMs: Math.max(BUSY_RETRY_MS, withinMs / 2), notSent: true };
     }
     const request = () => {
@@ -130,7 +130,12 @@ function clientOn(
       // Our clock is wrong, or the request waited too long: a fresh time by the vendor's clock helps.
       return isTimeRefused(answer) ? attempt(operation, text, call) : answer;
     },
-    pacedBy: (pacing) => clientOn(transport, { ...options, paceWithinMs: undefined, ...pacing }, vendorClock),
+    pacedBy: (pacing) =>
+      clientOn(
+        transport,
+        { ...options, paceWithinMs: undefined, accountPacer: undefined, ...pacing },
+        vendorClock,
+      ),
     close: () => transport.close(),
   };
 }
