@@ -80,7 +80,7 @@ export interface ActivityDeps {
   readonly replacementEngine: Pick<ReturnEngine, 'begin'>;
   /** Of the purchases of replacements: no caller waits for them. */
   readonly purchaseTimings: PurchaseTimings;
-  /** What all batches together may begin, so that other purchases find the supplier's allowance free. */
+  /** Limits how fast an account's batches begin purchases, so that the supplier has room for others. */
   readonly batchPacer: (accountId: string) => Pacer;
   /** For batch repairs: what an operator may do, done by the workers. */
   readonly repairs: Pick<RowRepairDeps, 'actions' | 'replayDeps'>;

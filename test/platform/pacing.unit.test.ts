@@ -8,61 +8,59 @@ import { describe, expect, it } from 'vitest';
 import { createCircuitBreaker, type CircuitBreakerOptions } from '../../src/platform/circuit-breaker.ts';
 import { paceOf, takeFrom, takeSteadily } from '../../src/platform/redis/pacer.ts';
 
+/** Requests a second; and for each call how much later it comes, and how long it may wait. */
+const RATE_AND_ARRIVALS = [
+  fc.integer({ min: 1, max: 12 }),
+  fc.array(fc.tuple(fc.nat({ max: 700 }), fc.nat({ max: 4000 })), { maxLength: 80 }),
+] as const;
+
 describe('slots', () => {
   it('never exceed n in any window, never come out of order, and never later than needed', () => {
     fc.assert(
-      fc.property(
-        fc.integer({ min: 1, max: 12 }),
-        fc.array(fc.tuple(fc.nat({ max: 700 }), fc.nat({ max: 4000 })), { maxLength: 80 }),
-        (rate, arrivals) => {
-          const pace = paceOf(rate);
-          const granted: number[] = [];
-          const all: number[] = [];
-          let nowMs = 1000;
-          for (const [laterMs, withinMs] of arrivals) {
-            nowMs += laterMs;
-            const atMs = takeFrom(granted, nowMs, withinMs, pace);
-            const earliest = Math.max(nowMs, (all.at(-pace.calls) ?? -Infinity) + pace.windowMs);
-            expect(atMs).toBe(earliest - nowMs <= withinMs ? earliest : null);
-            if (atMs !== null) all.push(atMs);
-          }
-          expect(all).toEqual([...all].sort((a, b) => a - b));
-          for (let i = pace.calls; i < all.length; i += 1) {
-            expect(all[i]! - all[i - pace.calls]!).toBeGreaterThanOrEqual(pace.windowMs);
-          }
-          expect(granted.length).toBeLessThanOrEqual(pace.calls);
-        },
-      ),
+      fc.property(...RATE_AND_ARRIVALS, (rate, arrivals) => {
+        const pace = paceOf(rate);
+        const granted: number[] = [];
+        const all: number[] = [];
+        let nowMs = 1000;
+        for (const [laterMs, withinMs] of arrivals) {
+          nowMs += laterMs;
+          const atMs = takeFrom(granted, nowMs, withinMs, pace);
+          const earliest = Math.max(nowMs, (all.at(-pace.calls) ?? -Infinity) + pace.windowMs);
+          expect(atMs).toBe(earliest - nowMs <= withinMs ? earliest : null);
+          if (atMs !== null) all.push(atMs);
+        }
+        expect(all).toEqual([...all].sort((a, b) => a - b));
+        for (let i = pace.calls; i < all.length; i += 1) {
+          expect(all[i]! - all[i - pace.calls]!).toBeGreaterThanOrEqual(pace.windowMs);
+        }
+        expect(granted.length).toBeLessThanOrEqual(pace.calls);
+      }),
     );
   });
 
   it('at a steady pace are a burst of n and then one a pause, never later than needed', () => {
     fc.assert(
-      fc.property(
-        fc.integer({ min: 1, max: 12 }),
-        fc.array(fc.tuple(fc.nat({ max: 700 }), fc.nat({ max: 4000 })), { maxLength: 80 }),
-        (rate, arrivals) => {
-          const pace = paceOf(rate);
-          const pauseMs = pace.windowMs / pace.calls;
-          const state = { freeMs: 0 };
-          const all: number[] = [];
-          let nowMs = 1000;
-          for (const [laterMs, withinMs] of arrivals) {
-            nowMs += laterMs;
-            const atMs = takeSteadily(state, nowMs, withinMs, pace);
-            // As late as a burst before any earlier grant allows.
-            const earliest = Math.max(
-              nowMs,
-              ...all.map((before, index) => before + (all.length - index + 1 - pace.calls) * pauseMs),
-            );
-            if (atMs === null) expect(earliest + 1 - nowMs).toBeGreaterThan(withinMs);
-            else {
-              expect(atMs).toBeCloseTo(earliest, 3);
-              all.push(atMs);
-            }
+      fc.property(...RATE_AND_ARRIVALS, (rate, arrivals) => {
+        const pace = paceOf(rate);
+        const pauseMs = pace.windowMs / pace.calls;
+        const state = { freeMs: 0 };
+        const all: number[] = [];
+        let nowMs = 1000;
+        for (const [laterMs, withinMs] of arrivals) {
+          nowMs += laterMs;
+          const atMs = takeSteadily(state, nowMs, withinMs, pace);
+          // As late as a burst before any earlier grant allows.
+          const earliest = Math.max(
+            nowMs,
+            ...all.map((before, index) => before + (all.length - index + 1 - pace.calls) * pauseMs),
+          );
+          if (atMs === null) expect(earliest + 1 - nowMs).toBeGreaterThan(withinMs);
+          else {
+            expect(atMs).toBeCloseTo(earliest, 3);
+            all.push(atMs);
           }
-        },
-      ),
+        }
+      }),
     );
   });
 

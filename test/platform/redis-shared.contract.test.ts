@@ -126,12 +126,12 @@ describe.each(limiters)('limiter %s', (name, create) => {
 const pacers: [string, (rate: number, isSteady?: boolean) => Pacer][] = [
   [
     'through Redis',
-    (rate, isSteady) =>
+    (rate, isSteady = false) =>
       createRedisPacer({
         redis,
         key: prefixes(`pacer-${Math.random()}`),
         requestsPerSecond: rate,
-        ...(isSteady && { isSteady }),
+        isSteady,
         withoutRedis: { takeSlot: () => Promise.reject(new Error('Redis was to answer')) },
       }),
   ],

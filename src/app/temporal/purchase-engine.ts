@@ -71,8 +71,8 @@ const ATTACHED = {
 type Carrier = (input: PurchaseInput | FundingInput) => Promise<unknown>;
 
 /**
- * For purchases that nobody waits for: where Temporal has a backlog, all others go first. Of 1 to 5; 3 is
- * everything else's. A server before 1.30 leaves it out of account.
+ * The priority of purchases of batches and replacements. When tasks queue up, Temporal starts those with a
+ * lower number first; 3 is the default. Server 1.29 ignores it.
  */
 export const BEHIND_OTHERS: Priority = { priorityKey: 4 };
 
