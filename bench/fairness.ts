@@ -8,6 +8,7 @@
  *   --every MS       between two purchases of the one (500)
  *   --allowance N    requests a second that the supplier takes (no limit)
  *   --supplier-ms MS that the supplier thinks about each (0)
+ *   --server KIND    Temporal: embedded (default), or as it is deployed: postgres
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -19,7 +20,7 @@ import { readDevSettings } from '../src/app/config/config.ts';
 import { createApiClient, type EndpointJson } from '../src/cli/webhooks-client.ts';
 import { paced } from './support/load.ts';
 import { quantile } from './support/rounds.ts';
-import { startServers } from './support/servers.ts';
+import { startServers, temporalKindOf } from './support/servers.ts';
 import { startService, type Service } from './support/service.ts';
 
 const WARM_UP_MS = 15_000;
@@ -37,6 +38,7 @@ const { values } = parseArgs({
     every: { type: 'string', default: '500' },
     allowance: { type: 'string' },
     'supplier-ms': { type: 'string', default: '0' },
+    server: { type: 'string', default: 'embedded' },
   },
 });
 
@@ -47,7 +49,7 @@ type Once = () => Promise<number>;
 async function main(): Promise<void> {
   const say = (line: string): void => void process.stderr.write(`${line}\n`);
   const log = { info: say, warn: say };
-  const kind = { temporal: 'embedded', redis: true, codec: false } as const;
+  const kind = { temporal: temporalKindOf(values.server), redis: true, codec: false };
   const servers = await startServers({ settings: readDevSettings(), ...kind, log });
   try {
     const env: Record<string, string> = {};

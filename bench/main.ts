@@ -7,7 +7,7 @@ import { readDevSettings } from '../src/app/config/config.ts';
 import type { BenchOptions } from './support/options.ts';
 import { describeMachine, readMachine } from './support/machine.ts';
 import { allMet, renderFindings, type Findings } from './support/report.ts';
-import { startServers, type Servers, type TemporalKind } from './support/servers.ts';
+import { startServers, temporalKindOf, type Servers } from './support/servers.ts';
 
 const USAGE = `usage: npm run bench -- [l1] [l2] [l3] [options]       all three without a name
   --seconds N          length of a slice; a side's figure is the median of its slices (l1 4, l2 10, l3 5)
@@ -27,7 +27,6 @@ const PROMISES = {
   l2: { temporal: true, soakMinutes: 15 },
   l3: { temporal: true, soakMinutes: 60 },
 } as const;
-const SERVERS: readonly TemporalKind[] = ['embedded', 'postgres'];
 type PromiseName = keyof typeof PROMISES;
 
 function read(argv: readonly string[]) {
@@ -51,9 +50,7 @@ function read(argv: readonly string[]) {
   });
   const names = positionals.length > 0 ? positionals : Object.keys(PROMISES);
   for (const name of names) if (!Object.hasOwn(PROMISES, name)) throw new Error(`no bench ${name}`);
-  const server = SERVERS.find((kind) => kind === values.server);
-  if (server === undefined) throw new Error(`--server takes ${SERVERS.join(' or ')}`);
-  return { ...values, names: names as PromiseName[], server };
+  return { ...values, names: names as PromiseName[], server: temporalKindOf(values.server) };
 }
 
 function positive(text: string, flag: string): number {

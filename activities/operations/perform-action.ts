@@ -71,7 +71,9 @@ const fieldsOf = (ended: ActionOutcomeOnRecord) => ({
 });
 
 /** What the vendor's word decides already. Undefined: the effect in our database is left. */
-async function askVendor(deps: ActivityDeps, row: ActionRow): Promise<Ended | undefined> {
+async function askVendor(given: ActivityDeps, row: ActionRow): Promise<Ended | undefined> {
+  // A person's repair does not wait behind the merchant whose purchase it is.
+  const deps = { ...given, supplier: given.checksSupplier };
   const { transaction_id: transactionId } = row;
   const purchase = (await findPurchase(deps.db, transactionId))?.purchase;
   const purpose = purchase ? 'purchase' : 'funding';
@@ -82,7 +84,7 @@ async function askVendor(deps: ActivityDeps, row: ActionRow): Promise<Ended | un
         did: `checked the gateway: ${describeCheck(await checkPayment(deps, transactionId, purpose))}${await sinceThen(deps, transactionId)}`,
       };
     case 'check-supplier':
-      return { did: await checkSupplier({ ...deps, supplier: deps.checksSupplier }, transactionId) };
+      return { did: await checkSupplier(deps, transactionId) };
     case 'retry-delivery':
       // One attempt: the workflow keeps its own pace.
       return isInDelivery ? { did: describeAttempt(await attemptDelivery(deps, transactionId)) } : undefined;

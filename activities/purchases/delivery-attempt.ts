@@ -330,26 +330,27 @@ export async function findHeld(
 ): Promise<(() => Promise<Ended | Again>) | null | undefined> {
   const { order } = delivery;
   if (order.kind === 'TOPUP') {
-    const held = await deps.supplier.findTopUp({ transactionId: order.id, esimTranNo: order.esimTranNo });
+    const { id: transactionId, esimTranNo, accountId } = order;
+    const held = await deps.supplier.findTopUp({ transactionId, esimTranNo, accountId });
     if (held.outcome !== 'done') return undefined;
     const top = held.value;
     return top.found ? () => deliverTopUp(deps, delivery, top) : null;
   }
-  const orderNo = await findOrder(deps, order);
+  const { orderNo } = await findOrder(deps, order);
   return orderNo ? () => attemptAccepted(deps, delivery, orderNo) : (orderNo as null | undefined);
 }
 
 /**
- * Searches the supplier's list from the first attempt on; null: not listed, undefined: not known. Progress is
- * kept, so the next search continues from there.
+ * Searches the supplier's list from the first attempt on. Progress is kept, so the next search continues from
+ * there.
  */
 export async function findOrder(
   { db, supplier }: { readonly db: ActivityDeps['db']; readonly supplier: Pick<EsimSupplier, 'findOrder'> },
   order: SupplierOrder,
-): Promise<string | null | undefined> {
-  const { orderNo, searchedUntil } = await searchOrder(supplier, order);
-  if (searchedUntil) await recordSearched(db, order, searchedUntil);
-  return orderNo;
+): ReturnType<typeof searchOrder> {
+  const found = await searchOrder(supplier, order);
+  if (found.searchedUntil) await recordSearched(db, order, found.searchedUntil);
+  return found;
 }
 
 /** The vendor's word for "so much in all": other plans count their volume by the day. */

@@ -10,7 +10,7 @@ import {
   replacementPauseMs,
   REVIEW_PAUSE_MS,
 } from '../../src/purchases/replacements/rules.ts';
-import { markForReview, schedule } from '../../src/purchases/store/followed-rows.ts';
+import { esimOf, markForReview, schedule } from '../../src/purchases/store/followed-rows.ts';
 import { findPurchase } from '../../src/purchases/store/reads.ts';
 import {
   beginOrdering,
@@ -76,7 +76,7 @@ async function askSupplier(deps: ActivityDeps, row: Replacement): Promise<Follow
 
 async function readVerdict({ supplier }: ActivityDeps, row: Replacement) {
   if (row.supplier !== supplier.name) return 'unknown';
-  const answer = await supplier.profile({ esimTranNo: row.esimTranNo });
+  const answer = await supplier.profile(esimOf(row));
   const isKnown = answer.outcome === 'done' && answer.value.state === 'ready';
   return isKnown ? judgeReplaceable(answer.value.profile) : 'unknown';
 }
@@ -156,7 +156,7 @@ async function retire(deps: ActivityDeps, row: Replacement): Promise<FollowStep 
   if (row.supplier !== supplier.name) return lookAtRetiring(deps, row);
   const fence = createFence(SEND_WITHIN_MS);
   if (!(await beginRevoke(db, row.id))) return 'next';
-  const revoked = await supplier.revoke(row.esimTranNo, fence);
+  const revoked = await supplier.revoke(esimOf(row), fence);
   if (revoked.outcome !== 'done') return lookAtRetiring(deps, row);
   await recordReplaced(db, row);
   return 'next';

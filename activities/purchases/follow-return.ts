@@ -6,9 +6,10 @@
 import type { ReturnRefusal } from '../../src/domain/states.ts';
 import { createFence } from '../../src/platform/fence.ts';
 import { judgeProfile, returnPauseMs } from '../../src/purchases/returns/rules.ts';
-import { markForReview, schedule } from '../../src/purchases/store/followed-rows.ts';
+import { esimOf, markForReview, schedule } from '../../src/purchases/store/followed-rows.ts';
 import {
   beginCancelReturn,
+  forgetCancelReturn,
   loadReturn,
   recordReturned,
   refuseReturn,
@@ -70,8 +71,12 @@ async function askSupplier(deps: ActivityDeps, open: OpenReturn): Promise<Heard>
   if (first !== 'try' && first !== 'CANCELLED') return settled(open, first);
   const fence = createFence(SEND_WITHIN_MS);
   if (!(await beginCancelReturn(deps.db, open.id, supplier.effectTimeLimitMs))) return SILENT;
-  const cancelled = await supplier.cancel(open.esimTranNo, fence);
+  const cancelled = await supplier.cancel(esimOf(open), fence);
   if (cancelled.outcome === 'done') return { state: 'cancelled' };
+  if (cancelled.outcome === 'unknown' && cancelled.notSent) {
+    await forgetCancelReturn(deps.db, open);
+    return unknown('for the supplier to be asked');
+  }
   if (cancelled.outcome === 'unknown' || cancelled.reason !== 'NOT_ALLOWED_IN_STATE')
     return unknown('for the supplier to say whether it is cancelled');
   const since = await readVerdict(deps, open);
@@ -80,8 +85,8 @@ async function askSupplier(deps: ActivityDeps, open: OpenReturn): Promise<Heard>
   return settled(sent, since === 'try' ? 'SUPPLIER_REFUSED' : since);
 }
 
-async function readVerdict({ supplier }: ActivityDeps, { esimTranNo }: OpenReturn) {
-  const answer = await supplier.profile({ esimTranNo });
+async function readVerdict({ supplier }: ActivityDeps, open: OpenReturn) {
+  const answer = await supplier.profile(esimOf(open));
   const isKnown = answer.outcome === 'done' && answer.value.state === 'ready';
   return isKnown ? judgeProfile(answer.value.profile) : 'unknown';
 }

@@ -5,7 +5,7 @@
  */
 import { sleep } from '@temporalio/activity';
 import { createFence } from '../../src/platform/fence.ts';
-import { judgeOrder, type JudgeOptions } from '../../src/purchases/order-judgement.ts';
+import { judgeOrder, NOT_ASKED, type JudgeOptions } from '../../src/purchases/order-judgement.ts';
 import {
   beginCancelling,
   beginWithdrawal,
@@ -87,9 +87,9 @@ async function cancelOrder(
 ): Promise<Withdrawal> {
   if (!isOfSupplier(deps, order)) return uncertain(NOT_CONNECTED);
   const judged = await judgeOrder(deps.supplier, order, options, async () => {
-    const orderNo = await findOrder(deps, order);
-    if (orderNo) await recordAccepted(deps.db, order, orderNo);
-    return { orderNo };
+    const found = await findOrder(deps, order);
+    if (found.orderNo) await recordAccepted(deps.db, order, found.orderNo);
+    return found;
   });
   switch (judged.outcome) {
     case 'withdrawn':
@@ -109,13 +109,14 @@ async function cancelEsim(
 ): Promise<Withdrawal> {
   const fence = createFence(SEND_WITHIN_MS);
   if (!(await beginCancelling(db, order, supplier.effectTimeLimitMs))) return OVER;
-  const cancelled = await supplier.cancel(esimTranNo, fence);
+  const cancelled = await supplier.cancel({ esimTranNo, accountId: order.accountId }, fence);
   switch (cancelled.outcome) {
     case 'done':
       return { outcome: 'withdrawn', cancelled: esimTranNo };
     case 'refused':
       return uncertain(`the eSIM is there, and cannot be cancelled: ${cancelled.reason}`);
     case 'unknown':
+      if (cancelled.notSent) return uncertain(NOT_ASKED);
       return uncertain(`the supplier does not say whether it cancelled ${esimTranNo}`);
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Processor time by program, of this process and everything it started: where a purchase's time goes. Linux
- * only; elsewhere there is nothing to show.
+ * Processor time and memory by program, of this process and everything it started: where a purchase's time
+ * goes. Linux only; elsewhere there is nothing to show.
  */
 import { readdir, readFile } from 'node:fs/promises';
 
@@ -13,13 +13,25 @@ const MS_PER_TICK = 10;
 type ProcessInfo = NonNullable<Awaited<ReturnType<typeof readProcess>>>;
 
 export async function readCpuTimes(): Promise<CpuTimes> {
+  return byProgram(({ cpuMs }) => Promise.resolve(cpuMs));
+}
+
+/** Bytes that its processes hold alone, and their part of what they share (`Pss`). */
+export function memoryByProgram(): Promise<ReadonlyMap<string, number>> {
+  return byProgram(async ({ pid }) => {
+    const rollup = await readFile(`/proc/${pid}/smaps_rollup`, 'utf8').catch(() => '');
+    return Number(/^Pss:\s+(\d+) kB$/m.exec(rollup)?.[1] ?? 0) * 1024;
+  });
+}
+
+async function byProgram(figureOf: (info: ProcessInfo) => Promise<number>): Promise<Map<string, number>> {
   const all = await readProcesses();
-  const times = new Map<string, number>();
+  const sums = new Map<string, number>();
   for (const info of all.values()) {
     if (!descends(info, all)) continue;
-    times.set(info.name, (times.get(info.name) ?? 0) + info.cpuMs);
+    sums.set(info.name, (sums.get(info.name) ?? 0) + (await figureOf(info)));
   }
-  return times;
+  return sums;
 }
 
 /**

@@ -18,7 +18,15 @@ import { makeTestFolder } from '../../test/support/world/test-folder.ts';
 import { asOwner, dropDatabase } from '../../test/support/world/as-owner.ts';
 import { startTemporalOnPostgres } from '../../test/support/world/temporal-on-postgres.ts';
 
-export type TemporalKind = 'embedded' | 'postgres';
+const TEMPORAL_KINDS = ['embedded', 'postgres'] as const;
+type TemporalKind = (typeof TEMPORAL_KINDS)[number];
+
+/** What `--server` says. Throws for what it does not take. */
+export function temporalKindOf(text: string): TemporalKind {
+  const kind = TEMPORAL_KINDS.find((one) => one === text);
+  if (kind === undefined) throw new Error(`--server takes ${TEMPORAL_KINDS.join(' or ')}`);
+  return kind;
+}
 
 interface ServersOptions {
   readonly settings: DevSettings;

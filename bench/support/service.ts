@@ -20,6 +20,8 @@ import { fund } from '../../src/ledger/fund-by-hand.ts';
 
 /** How the service reaches its servers, where not directly. */
 interface Via {
+  /** With the simulator of the payment gateway. */
+  readonly gateway?: boolean;
   readonly databaseUrl?: (url: string) => Promise<string>;
   readonly redisUrl?: string | undefined;
   /** Settings of API and worker besides. */
@@ -34,6 +36,8 @@ const STOP_DEADLINE_MS = 40_000;
 const NO_LIMIT_PER_MINUTE = 1_000_000_000;
 const FUNDS_MINOR = 100_000_000_000n;
 const ACTOR = 'bench';
+const GATEWAY_KEY = 'sk_test_simulator';
+const GATEWAY_ENV = { SANDBOX_GATEWAY_KEY: GATEWAY_KEY };
 
 /** Ready means that the catalogue is on sale. Everything ends with the servers. */
 export async function startService(
@@ -66,6 +70,8 @@ export async function startService(
   const supplier = await start('supplier', supplierArgs, { SANDBOX_SUPPLIER_CODE: 'bench' });
   const apiPort = await freePort();
   const adminPort = await freePort();
+  const gateway =
+    via.gateway === true ? await start('gateway', gatewayArgs(servers, apiPort), GATEWAY_ENV) : undefined;
   const redisUrl = via.redisUrl ?? servers.redisUrl;
   const env: Record<string, string> = {
     DATABASE_URL: (await via.databaseUrl?.(databaseUrl)) ?? databaseUrl,
@@ -82,9 +88,11 @@ export async function startService(
     SIMWAY_TEST_WEBHOOK_ALLOWED_RANGES: '127.0.0.0/8,::1',
     SIMWAY_TEST_SUPPLIER_URL: supplier.ready['url'] ?? '',
     SIMWAY_TEST_SUPPLIER_ACCESS_CODE: 'bench',
+    ...(gateway === undefined ? {} : gatewaySettings(gateway.ready['url'] ?? '')),
     ...via.env,
   };
-  const worker = await start('worker', [...nodeFlags, 'src/main.ts', 'worker'], env);
+  const startWorker = () => start('worker', [...nodeFlags, 'src/main.ts', 'worker'], env);
+  const worker = await startWorker();
   const api = await start('api', [...nodeFlags, 'src/main.ts', 'api'], env);
   await untilReady(`http://127.0.0.1:${adminPort}`);
   // The bench's own connections do not go through a counter that is between the service and its server.
@@ -111,11 +119,26 @@ export async function startService(
     owner,
     ownerUrl: databaseUrl,
     supplierControlUrl: supplier.ready['controlUrl'] ?? '',
+    /** Empty without a gateway. */
+    gatewayControlUrl: gateway?.ready['controlUrl'] ?? '',
+    /** One more, as after a restart. */
+    startWorker: async () => (await startWorker()).child,
     processes: { worker: worker.child, api: api.child },
     /** A merchant with USD in its wallet and no limit that a bench could reach. */
     account: () => makeAccount(context),
   };
 }
+
+const gatewayArgs = ({ folder }: Servers, apiPort: number) => [
+  'packages/simulators/paystack/main.ts',
+  ...['--data', join(folder, 'gateway'), '--currency', 'USD'],
+  ...['--webhook-url', `http://127.0.0.1:${apiPort}/webhooks/paystack/test`],
+];
+
+const gatewaySettings = (url: string) => ({
+  SIMWAY_TEST_GATEWAY_URL: url,
+  SIMWAY_TEST_GATEWAY_SECRET_KEY: GATEWAY_KEY,
+});
 
 async function makeAccount(context: ProcessContext) {
   const accounts = openAccounts(context);

@@ -34,9 +34,14 @@ export interface SupplierProfile extends ProfileFacts {
 export type ProfileOutcome =
   { readonly state: 'allocating' } | { readonly state: 'ready'; readonly profile: SupplierProfile };
 
-/** Whose part of the supplier's allowance a request takes. Without an account it may take the whole. */
+/** Whose part of the supplier's allowance a request takes. */
 interface OfAccount {
-  readonly accountId?: string;
+  readonly accountId: string;
+}
+
+/** One eSIM, by its number at the supplier. */
+export interface EsimRequest extends OfAccount {
+  readonly esimTranNo: string;
 }
 
 export interface OrderRequest extends OfAccount {
@@ -52,7 +57,7 @@ export interface TopUpRequest extends OrderRequest {
 }
 
 /** An order that may have been taken between two times: when it was first and when it was last asked for. */
-export interface FindRequest {
+export interface FindRequest extends OfAccount {
   readonly transactionId: string;
   readonly from: Date;
   readonly until: Date;
@@ -101,20 +106,15 @@ export interface EsimSupplier extends PackageSupplier {
    */
   findOrder(request: FindRequest): Promise<Outcome<OrderSearch>>;
   /** Reads the eSIM of an order (by orderNo) or one eSIM (by esimTranNo). */
-  profile(
-    query: ({ readonly orderNo: string } | { readonly esimTranNo: string }) & OfAccount,
-  ): Promise<Outcome<ProfileOutcome>>;
+  profile(query: EsimRequest | (OfAccount & { readonly orderNo: string })): Promise<Outcome<ProfileOutcome>>;
   /** Adds a top-up. */
   topUp(request: TopUpRequest, fence: Fence): Promise<Outcome<TopUpTotals>>;
   /** Whether the eSIM holds a top-up under our id; never creates one. */
-  findTopUp(request: {
-    readonly transactionId: string;
-    readonly esimTranNo: string;
-  }): Promise<Outcome<TopUpSearch>>;
+  findTopUp(request: EsimRequest & { readonly transactionId: string }): Promise<Outcome<TopUpSearch>>;
   /** Cancels an unused eSIM; cancelling twice is done. */
-  cancel(esimTranNo: string, fence: Fence): Promise<Outcome<null>>;
+  cancel(request: EsimRequest, fence: Fence): Promise<Outcome<null>>;
   /** Ends an eSIM that may be in use, without money back. One that has ended is done. */
-  revoke(esimTranNo: string, fence: Fence): Promise<Outcome<null>>;
+  revoke(request: EsimRequest, fence: Fence): Promise<Outcome<null>>;
   /**
    * At most 10 eSIMs a call; figures lag behind, and are from `observedAt` where the supplier says it. Throws
    * SupplierUnavailable.

@@ -27,7 +27,7 @@ export async function checkEsim(
 ): Promise<{ readonly row: EsimRow; readonly isAnswered: boolean }> {
   if (row.supplier !== deps.supplier.name) return { row, isAnswered: false };
   const askedAt = deps.clock.now();
-  const answer = await deps.supplier.profile({ esimTranNo: row.esim_tran_no });
+  const answer = await deps.supplier.profile({ esimTranNo: row.esim_tran_no, accountId: row.account_id });
   if (answer.outcome !== 'done' || answer.value.state !== 'ready') {
     const isHeldBack = answer.outcome === 'unknown' && answer.notSent === true;
     const detail = answer.outcome === 'done' ? answer.value.state : answer.detail;

@@ -39,6 +39,11 @@ const GAUGES: Readonly<Record<string, FigureGauge>> = {
     labels: [],
     figures: ['messages'],
   },
+  simway_webhook_messages_lag_seconds: {
+    help: 'Seconds since the message that is due the longest and that no workflow carries was due, 0 without one',
+    labels: [],
+    figures: ['messages-lag'],
+  },
   simway_notices_unsent: {
     help: 'Notices to owners of accounts not sent yet',
     labels: [],

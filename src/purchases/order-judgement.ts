@@ -11,20 +11,30 @@ export type OrderJudgement =
   | { readonly outcome: 'uncertain'; readonly detail: string; readonly notSent?: true }
   | { readonly outcome: 'cancellable'; readonly esimTranNo: string };
 
+/** Our own requests have used up what the supplier takes from us. */
+export const NOT_ASKED = 'the supplier could not be asked at this moment';
+
 export interface JudgeOptions {
   /**
-   * The operator has the supplier's word that nothing is delivered. Used only where the supplier's API does
-   * not say.
+   * The operator has the supplier's word that nothing is delivered. Used only where the supplier's API was
+   * asked and does not say.
    */
   readonly supplierConfirmedUndelivered: boolean;
 }
 
+/** Why the supplier has not said it: asking again may be all that it takes. */
+interface Silence {
+  /** Our own pace held the question back. */
+  readonly notSent?: true;
+  /** The list is long, and was not read to its end. */
+  readonly isPartial?: true;
+}
+
 /** As the supplier lists it; null: not listed, undefined: not known. */
-interface Found {
+interface Found extends Silence {
   readonly orderNo: string | null | undefined;
   /** Nothing of it is listed before this: the next search begins here. */
   readonly searchedUntil?: Date;
-  readonly notSent?: true;
 }
 
 /** Searches the supplier's list from the first attempt on, or from where the last search ended. */
@@ -35,15 +45,15 @@ export async function searchOrder(
   const firstSentAt = order.firstSentAt ?? order.plannedAt;
   const until = order.lastSentAt ?? order.now;
   const from = order.searchedUntil ?? firstSentAt;
-  const held = await supplier.findOrder({ transactionId: order.id, from, until });
+  const held = await supplier.findOrder({ transactionId: order.id, accountId: order.accountId, from, until });
   if (held.outcome !== 'done') return { orderNo: undefined, ...notSentOf(held) };
   if (held.value.state === 'found') return { orderNo: held.value.orderNo };
-  const orderNo = held.value.state === 'searching' ? undefined : null;
-  const searchedUntil = held.value.state === 'searching' ? held.value.searchedUntil : until;
+  const isPartial = held.value.state === 'searching';
+  const searchedUntil = isPartial ? held.value.searchedUntil : until;
   // The list shows an order under the time it was made, but only once it is allocated.
   const safelyUntilMs = Math.min(searchedUntil.getTime(), order.now.getTime() - LISTED_WITHIN_MS);
   return {
-    orderNo,
+    ...(isPartial ? { orderNo: undefined, isPartial } : { orderNo: null }),
     ...(safelyUntilMs > firstSentAt.getTime() && { searchedUntil: new Date(safelyUntilMs) }),
   };
 }
@@ -59,10 +69,14 @@ export async function judgeOrder(
   { supplierConfirmedUndelivered }: JudgeOptions,
   find: () => Promise<Found> = () => searchOrder(supplier, order),
 ): Promise<OrderJudgement> {
-  const unlessConfirmed = (detail: string, silence: { readonly notSent?: true } = {}): OrderJudgement =>
-    supplierConfirmedUndelivered ? { outcome: 'withdrawn' } : { outcome: 'uncertain', detail, ...silence };
+  const unlessConfirmed = (detail: string, { notSent, isPartial }: Silence = {}): OrderJudgement => {
+    if (notSent) return { outcome: 'uncertain', detail: NOT_ASKED, notSent };
+    if (isPartial) return { outcome: 'uncertain', detail: 'the search of the supplier’s list goes on' };
+    return supplierConfirmedUndelivered ? { outcome: 'withdrawn' } : { outcome: 'uncertain', detail };
+  };
   if (order.kind === 'TOPUP') {
-    const held = await supplier.findTopUp({ transactionId: order.id, esimTranNo: order.esimTranNo });
+    const { id: transactionId, esimTranNo, accountId } = order;
+    const held = await supplier.findTopUp({ transactionId, esimTranNo, accountId });
     if (held.outcome !== 'done')
       return unlessConfirmed('the supplier does not say whether it has the top-up', notSentOf(held));
     if (!held.value.found) return { outcome: 'withdrawn' };
@@ -75,7 +89,7 @@ export async function judgeOrder(
   if (orderNo === null && order.state === 'refused') return { outcome: 'withdrawn' };
   if (orderNo === null)
     return unlessConfirmed('the supplier lists nothing of it, and may still be allocating it');
-  const answer = await supplier.profile({ orderNo });
+  const answer = await supplier.profile({ orderNo, accountId: order.accountId });
   if (answer.outcome !== 'done')
     return unlessConfirmed(`the supplier does not say how order ${orderNo} stands`, notSentOf(answer));
   if (answer.value.state === 'allocating')
@@ -84,5 +98,5 @@ export async function judgeOrder(
   return status === 'CANCELLED' ? { outcome: 'withdrawn' } : { outcome: 'cancellable', esimTranNo };
 }
 
-const notSentOf = (silent: { readonly notSent?: true } | object): { readonly notSent?: true } =>
+const notSentOf = (silent: Silence | object): Silence =>
   'notSent' in silent && silent.notSent === true ? { notSent: true } : {};

@@ -17,8 +17,7 @@ import { forFile } from '../support/world/for-file.ts';
 
 // A second person is needed for a sandbox package, $2.30, and for what one person moves beyond $3 in a day.
 const limits = { SIMWAY_APPROVAL_LIMIT: 'USD=2.00', SIMWAY_APPROVAL_LIMIT_PERSON_DAY: 'USD=3.00' };
-const timings = { SIMWAY_TEST_TIMINGS: JSON.stringify(FIXTURE_PACE) };
-const stack = await forFile(startStack({ env: { ...SIGN_IN_ENV, ...timings, ...limits } }));
+const stack = await forFile(startStack({ timings: FIXTURE_PACE, env: { ...SIGN_IN_ENV, ...limits } }));
 await pauseSweeps(stack);
 const buyer = await newBuyer(stack);
 /** The command that made the first administrator, before any other operator existed. */

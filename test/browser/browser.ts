@@ -1,7 +1,7 @@
 // Debian's Chromium, without requests of its own. Must fail clearly where there is no browser.
 import { existsSync } from 'node:fs';
 import { chromium, type Browser, type BrowserContext, type Page, type Response } from 'playwright-core';
-import { afterAll, afterEach } from 'vitest';
+import { afterAll, afterEach, beforeAll } from 'vitest';
 import { settled } from '../support/world/axe.ts';
 import { startStack, type Stack, type StackOptions } from '../support/world/stack.ts';
 
@@ -35,7 +35,10 @@ export async function openBrowser(): Promise<Browser> {
   return browser;
 }
 
-/** A browser and a stack for one file. Pages that a test leaves open are closed after it. */
+/**
+ * A browser and a stack for one file. Contexts that a test leaves open are closed after it; those that the
+ * file itself opens stay.
+ */
 export async function openPages(options: StackOptions): Promise<[Browser, Stack]> {
   const [browser, stack] = await Promise.all([openBrowser(), startStack(options)]);
   if (stack.env['SIMWAY_TRUSTED_PROXIES'] !== undefined) {
@@ -44,7 +47,18 @@ export async function openPages(options: StackOptions): Promise<[Browser, Stack]
     const extraHTTPHeaders = { 'X-Forwarded-For': '127.0.0.1' };
     browser.newContext = (given) => newContext({ extraHTTPHeaders, ...given });
   }
-  afterEach(() => Promise.all(browser.contexts().map((context) => context.close())));
+  let kept: readonly BrowserContext[] = [];
+  beforeAll(() => {
+    kept = browser.contexts();
+  });
+  afterEach(() =>
+    Promise.all(
+      browser
+        .contexts()
+        .filter((context) => !kept.includes(context))
+        .map((context) => context.close()),
+    ),
+  );
   afterAll(async () => {
     await browser.close();
     await stack.close();

@@ -7,7 +7,7 @@ import { buyThroughGateway, clearGatewayFaults, gatewayFaults } from '../support
 import { openPages, watchOrigins, watchTroubles } from './browser.ts';
 
 const [browser, stack] = await openPages({
-  env: { SIMWAY_TEST_TIMINGS: JSON.stringify({ pollFirstMs: 1_000 }) },
+  timings: { pollFirstMs: 1_000 },
 });
 const account = await stack.account({ fundsMinor: 0n, currency: 'NGN' });
 let page: Page;

@@ -1,7 +1,7 @@
 // Every page with every kind of row, in light and dark, on a desk and on a phone.
 // SIMWAY_SCREENSHOTS=<folder> keeps what the pages look like.
-import type { BrowserContextOptions } from 'playwright-core';
-import { describe, expect, it } from 'vitest';
+import type { Page } from 'playwright-core';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { signedUp } from '../support/people/dashboard.ts';
 import { signedIn } from '../support/people/people.ts';
 import { listedPaths } from '../support/world/dashboard-pages.ts';
@@ -23,16 +23,17 @@ const LOOKS = [
   { look: 'phone', viewport: PHONE, colorScheme: 'dark' },
 ] as const;
 
-const opened = await Promise.all([
+const [merchant, finance, admin] = await Promise.all([
   openMerchant({ browser, stack }, owner, placeOf(owner)),
   openAs(ada, ''),
   openAs(await signedIn(stack, 'ADMIN'), ''),
 ]);
-const [merchant, finance, admin] = await Promise.all(opened.map((page) => page.context().storageState()));
-type SignedIn = BrowserContextOptions['storageState'];
 
-async function isReadable(storageState: SignedIn, part: string, path: string): Promise<void> {
-  const page = await (await browser.newContext({ storageState, reducedMotion: 'reduce' })).newPage();
+/** In a tab of its own of the same person, whose browser has loaded the program already. */
+async function isReadable(opened: Page, part: string, path: string): Promise<void> {
+  const page = await opened.context().newPage();
+  onTestFinished(() => page.close());
+  await page.emulateMedia({ reducedMotion: 'reduce' });
   const found: string[] = [];
   const troubles = watchTroubles(page);
   await page.goto(`${stack.apiUrl}/dashboard${part}${path}`);

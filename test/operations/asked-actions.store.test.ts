@@ -4,8 +4,8 @@
  * repeated request is done once, and once more where something undid the first.
  */
 import { randomBytes } from 'node:crypto';
-import { sql } from 'kysely';
-import { describe, expect, it } from 'vitest';
+import { sql, type Transaction } from 'kysely';
+import { describe, expect, it, vi } from 'vitest';
 import { replaceCatalogue } from '../../src/catalogue/store/catalogue.ts';
 import { makeId } from '../../src/domain/ids.ts';
 import {
@@ -21,6 +21,7 @@ import {
 } from '../../src/operations/store/actions.ts';
 import type { ActionRequest } from '../../src/operations/rules.ts';
 import { findOpenRefunds, saveRefundState } from '../../src/payments/store/refunds.ts';
+import type { WorldDatabase } from '../../src/platform/database/tables.ts';
 import { settlePurchase } from '../../src/purchases/store/purchases.ts';
 import { beginWithdrawal, loadDelivery } from '../../src/purchases/store/supplier-orders.ts';
 import { basePackage, NO_LIMITS, region } from '../support/money/facts.ts';
@@ -56,6 +57,29 @@ const statusesOf = async ({ transactionId }: Payer) =>
   (await listActions(books.world, transactionId)).map(({ status }) => status);
 
 const begin = ({ transactionId }: Payer) => nextAction(books.world, transactionId);
+
+it('a step of a replay that its workflow has made meanwhile is neither refused nor told', async () => {
+  const payer = await books.paidPayer();
+  const { transactionId } = payer;
+  let looks = 0;
+  const transaction = books.world.transaction.bind(books.world);
+  const execute = async (work: (trx: Transaction<WorldDatabase>) => Promise<unknown>) => {
+    const made = await listActions(books.world, transactionId);
+    // Two steps are made, and the engine looks once more. Before the third is asked for, it is delivered.
+    if (made.filter(({ status }) => status === 'DONE').length === 2 && (looks += 1) === 2)
+      await books.settle(payer);
+    return transaction().execute(work);
+  };
+  const spy = vi.spyOn(books.world, 'transaction').mockReturnValue({ execute } as never);
+  const by = { by: 'ada', reason: 'a test', isDryRun: false };
+  const replayed = await databaseActions(books.world, NOW).replay(transactionId, by);
+  spy.mockRestore();
+  expect(replayed).toMatchObject({ after: expect.stringContaining('SUCCESS') as string });
+  expect(replayed?.steps.map(({ step, outcome }) => `${step} ${outcome}`)).toEqual([
+    'check-gateway done',
+    'check-supplier done',
+  ]);
+});
 
 describe('the next action of a purchase', () => {
   it('is its oldest open one, until that has ended', async () => {

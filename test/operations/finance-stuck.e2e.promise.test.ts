@@ -46,7 +46,7 @@ const COMMANDS: Partial<Record<StuckClass, { readonly verb: string; readonly mor
 };
 const commandOf = (stuckClass: StuckClass) => COMMANDS[stuckClass] ?? { verb: 'replay', more: [] };
 
-const stack = await forFile(startStack({ env: { SIMWAY_TEST_TIMINGS: JSON.stringify(FIXTURE_PACE) } }));
+const stack = await forFile(startStack({ timings: FIXTURE_PACE }));
 await pauseSweeps(stack);
 const [ada, bo] = [await commander(stack), await commander(stack)];
 const fixture: StuckFixture = { stack, receiver: await forFile(startReceiver()), failing: [] };

@@ -20,7 +20,8 @@ const SEEN = ['--evidence', 'the supplier’s answer to ticket 1'];
 
 const stack = await forFile(
   startStack({
-    env: { SIMWAY_TEST_TIMINGS: JSON.stringify(FIXTURE_PACE), SIMWAY_APPROVAL_LIMIT: 'USD=4.00' },
+    timings: FIXTURE_PACE,
+    env: { SIMWAY_APPROVAL_LIMIT: 'USD=4.00' },
   }),
 );
 await pauseSweeps(stack);

@@ -567,15 +567,15 @@ async function refused(): Promise<string> {
 }
 
 it.each([
-  ['delivered', () => delivered()],
-  ['refused', refused],
-  ['of unknown outcome', () => stuckAtSupplier(ANSWER_LOST)],
-])('an operator’s check of a purchase that is %s uses no permit of orders', async (_state, purchase) => {
+  ['check of a delivered purchase', 'check-supplier', () => delivered()],
+  ['check of a refused one', 'check-supplier', refused],
+  ['check of one of unknown outcome', 'check-supplier', () => stuckAtSupplier(ANSWER_LOST)],
+  ['withdrawal of it', 'cancel', () => stuckAtSupplier(ANSWER_LOST)],
+] as const)('an operator’s %s waits behind no order', async (_what, action, purchase) => {
   const transactionId = await purchase();
-  const before = { orders: await permits('orders'), checks: await permits('checks') };
-  expect(await operator.act(transactionId, 'check-supplier')).toMatchObject({ outcome: 'done' });
-  expect(await permits('orders')).toBe(before.orders);
-  expect(await permits('checks')).toBeGreaterThan(before.checks);
+  const [orders, checks] = [await permits('orders'), await permits('checks')];
+  expect(await operator.act(transactionId, action)).toMatchObject({ outcome: 'done' });
+  expect([await permits('orders'), (await permits('checks')) > checks]).toEqual([orders, true]);
 });
 
 /** Takes money out of a wallet, as a delivered purchase does. */

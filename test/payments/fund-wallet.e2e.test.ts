@@ -14,7 +14,7 @@ import {
 import { startStack, type Stack, type TestAccount } from '../support/world/stack.ts';
 import { soundStack } from '../support/world/sound-stack.ts';
 
-const stack = await soundStack({ env: { SIMWAY_TEST_TIMINGS: JSON.stringify({ pollFirstMs: 400 }) } });
+const stack = await soundStack({ timings: { pollFirstMs: 400 } });
 afterEach(() => clearGatewayFaults(stack));
 
 const penniless = (currency: AccountCurrency): Promise<TestAccount> =>
@@ -166,7 +166,7 @@ describe('an unpaid funding', () => {
   let short: Stack;
   beforeAll(async () => {
     short = await startStack({
-      env: { SIMWAY_TEST_TIMINGS: JSON.stringify({ pollFirstMs: 300, checkoutMs: 1_500 }) },
+      timings: { pollFirstMs: 300, checkoutMs: 1_500 },
     });
   });
   afterAll(async () => {

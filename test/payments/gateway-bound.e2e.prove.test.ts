@@ -14,9 +14,9 @@ const PILE = 20;
 
 const stack = await forFile(
   startStack({
+    timings: { checkoutMs: 6_000, slowCheckMs: 500 },
     env: {
       SIMWAY_TEST_GATEWAY_REQUESTS_PER_SECOND: String(BOUND_PER_SECOND),
-      SIMWAY_TEST_TIMINGS: JSON.stringify({ answerWithinMs: 30_000, checkoutMs: 6_000, slowCheckMs: 500 }),
     },
   }),
 );

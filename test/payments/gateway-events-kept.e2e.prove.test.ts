@@ -27,7 +27,7 @@ beforeAll(async () => {
     processes: 'own',
     databaseUrl: postgres.server.url,
     temporalAddress: temporal.server.address,
-    env: { SIMWAY_TEST_TIMINGS: JSON.stringify({ pollFirstMs: NEVER_MS, pollMaxMs: NEVER_MS }) },
+    timings: { pollFirstMs: NEVER_MS, pollMaxMs: NEVER_MS },
   });
   account = await stack.account({ fundsMinor: 0n });
 }, 120_000);

@@ -23,8 +23,8 @@ import { soundStack } from '../support/world/sound-stack.ts';
 const NEVER_MS = 3_600_000;
 
 const stack = await soundStack({
+  timings: { pollFirstMs: NEVER_MS, pollMaxMs: NEVER_MS },
   env: {
-    SIMWAY_TEST_TIMINGS: JSON.stringify({ pollFirstMs: NEVER_MS, pollMaxMs: NEVER_MS }),
     SIMWAY_TEST_GATEWAY_PREVIOUS_SECRET_KEY: 'sk_test_before',
   },
 });

@@ -136,7 +136,7 @@ const started = new Map<Case, Promise<{ buyer: Buyer; bought: Paid; walletMinor:
 
 const stack = await soundStack({
   gateway: { scenarioMs: SCENARIO_MS },
-  env: { SIMWAY_TEST_TIMINGS: JSON.stringify({ pollFirstMs: 500, checkoutMs: CHECKOUT_MS }) },
+  timings: { pollFirstMs: 500, checkoutMs: CHECKOUT_MS },
 });
 for (const each of CASES) {
   const buying = buyCase(each);

@@ -48,7 +48,7 @@ let accounts: TestAccount[];
 beforeAll(async () => {
   stack = await startStack({
     processes: size({ ci: 'in-test', prove: 'own' }),
-    env: { SIMWAY_TEST_TIMINGS: JSON.stringify(PACE) },
+    timings: PACE,
   });
   await gatewayFaults(stack, { webhooks: 'drop' });
   const currencies = ['USD', 'NGN'] as const;

@@ -33,14 +33,14 @@ const waitsLong = ({ odd, order }: (typeof MATRIX)[number]): boolean =>
 
 async function bringUp(): Promise<Stack> {
   const stack = await startStack({
+    timings: {
+      checkoutMs: TAKES_MONEY_MS,
+      transferMs: TAKES_MONEY_MS,
+      pollFirstMs: 500,
+      refundCheckFirstMs: 300,
+      refundCheckMaxMs: 1_000,
+    },
     env: {
-      SIMWAY_TEST_TIMINGS: JSON.stringify({
-        checkoutMs: TAKES_MONEY_MS,
-        transferMs: TAKES_MONEY_MS,
-        pollFirstMs: 500,
-        refundCheckFirstMs: 300,
-        refundCheckMaxMs: 1_000,
-      }),
       SIMWAY_TEST_RECONCILE_SETTLE_MS: '1',
     },
     gateway: { now: () => Date.now() - BEHIND_MS },

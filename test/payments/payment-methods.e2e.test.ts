@@ -15,7 +15,7 @@ import {
 import type { Answer } from '../support/world/stack.ts';
 import { soundStack } from '../support/world/sound-stack.ts';
 
-const stack = await soundStack({ env: { SIMWAY_TEST_TIMINGS: JSON.stringify({ pollFirstMs: 400 }) } });
+const stack = await soundStack({ timings: { pollFirstMs: 400 } });
 const buyer = await newBuyer(stack, { currency: 'USD' });
 const target = await buyer.activeEsim();
 afterEach(() => clearGatewayFaults(stack));

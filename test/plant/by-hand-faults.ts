@@ -1,4 +1,5 @@
-// Faults in wallets that people fund, credit and debit by hand, in lists of operators, and in their notes.
+// Faults in wallets that people fund, credit and debit by hand, in replays and lists of operators, and in
+// their notes.
 import { type Fault, faultsIn } from './fault.ts';
 
 const BY_HAND = 'test/operations/wallet-adjustments.store.test.ts';
@@ -79,5 +80,11 @@ export const BY_HAND_FAULTS: readonly Fault[] = [
   }),
   ...faultsIn('src/operations/notes.ts', OVER_HTTP, {
     'a note that is sent twice is two': ['if (same) return same;', ''],
+  }),
+  ...faultsIn('src/operations/actions.ts', 'test/operations/asked-actions.store.test.ts', {
+    'a step that was made meanwhile counts as refused': [
+      "made?.outcome === 'refused' && !replaySteps",
+      "made?.outcome === 'unknown' && !replaySteps",
+    ],
   }),
 ];

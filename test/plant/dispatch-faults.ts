@@ -1,4 +1,5 @@
-// Faults in messages that are sent from their rows: who leases them, in which turn, and who carries them.
+// Faults in messages that are sent from their rows: who leases them, in which turn, who carries them; and in
+// the order of the feed.
 import { type Fault, faultsIn } from './fault.ts';
 
 export const DISPATCH_FAULTS: readonly Fault[] = [
@@ -66,6 +67,22 @@ export const DISPATCH_FAULTS: readonly Fault[] = [
     'attempts are lost when a worker stops': [
       'await Promise.all(running).finally(() => clearTimeout(grace));',
       'clearTimeout(grace);',
+    ],
+  }),
+  ...faultsIn('migrations/world/baseline/webhooks.ts', 'test/webhooks/feed.store.test.ts', {
+    'an event stands before what it follows from': [
+      '+ position_offset, last) into',
+      '+ position_offset, 0) into',
+    ],
+    'an event stands below what readers have passed': [
+      'greatest(pg_current_xact_id()::text::bigint + position_offset, last)',
+      'coalesce(last, pg_current_xact_id()::text::bigint + position_offset)',
+    ],
+  }),
+  ...faultsIn('src/operations/store/figures.ts', 'test/webhooks/webhooks-dispatch.store.test.ts', {
+    'a message that a workflow carries counts as late': [
+      "where status = 'PENDING' and handed_over_at is null",
+      "where status = 'PENDING'",
     ],
   }),
 ];

@@ -414,7 +414,9 @@ export const FAULTS: readonly Fault[] = [
     ],
   }),
   ...faultsIn('src/vendors/esim-access/orders.ts', SUPPLIER_CLIENT, {
-    'halves of a window of an order search go to the end': ['waiting.unshift(', 'waiting.push('],
+    'parts of a window of an order search go to the end': ['waiting.unshift(', 'waiting.push('],
+    'a search ends where it began': ['(isFurther && isEnough())', 'isEnough()'],
+    'an unanswered page loses what was searched': ['return isFurther ? soFar : page;', 'return page;'],
     'orders exactly at a limit are listed on both sides': ['listedAt >= to', 'listedAt > to'],
   }),
   ...faultsIn('src/vendors/esim-access/supplier.ts', SUPPLIER_CLIENT, {

@@ -99,14 +99,14 @@ describe.each([
 
   it("give a part of orders to one account, and another's order with its profile waits for none of them", async () => {
     const { live, services: shared } = await processWith(redisUrl());
-    const { ordersOf, profilesOf } = shared.supplierPacers('esim-access', live);
-    const pile = flood(ordersOf('acc-flood'), 100, 2_500);
+    const { effectsOf, questionsOf } = shared.supplierPacers('esim-access', live);
+    const pile = flood(effectsOf('acc-flood'), 100, 2_500);
     await pile.hasBegun;
     // Each order of the flood asks for its profile too.
-    const profiles = flood(profilesOf('acc-flood'), 100, 2_500);
+    const profiles = flood(questionsOf('acc-flood'), 100, 2_500);
     await profiles.hasBegun;
-    const [ordered = Infinity] = await slots(ordersOf('acc-other'), 1, 5_000);
-    const [read = Infinity] = await slots(profilesOf('acc-other'), 1, 5_000);
+    const [ordered = Infinity] = await slots(effectsOf('acc-other'), 1, 5_000);
+    const [read = Infinity] = await slots(questionsOf('acc-other'), 1, 5_000);
     expect(ordered + read).toBeLessThan(WINDOW_MS);
     // Two at once, and then five in two seconds.
     for (const { slots: times } of [pile, profiles]) expect((await times).length).toBeLessThanOrEqual(2 + 6);
@@ -167,8 +167,9 @@ describe.each([
     expect(other.at(-1)).toBeLessThan(WINDOW_MS);
     const monitored = await slots(all, 10, 5_000);
     expect(monitored.at(-1)).toBeLessThan(WINDOW_MS);
-    // Seven in each of the windows that begin within its wait.
-    expect((await pile).length).toBeLessThanOrEqual(3 * 7);
+    // Seven in each of the windows that it met, however late a busy machine asks for its last one.
+    const piled = await pile;
+    expect(piled.length).toBeLessThanOrEqual(7 * (Math.ceil(piled.at(-1)! / WINDOW_MS) + 1));
   });
 
   it('are shared by many accounts, which never exceed the total', async () => {

@@ -12,7 +12,7 @@ let stack: Stack;
 beforeAll(async () => {
   stack = await startStack({
     processes: 'own',
-    env: { SIMWAY_TEST_TIMINGS: JSON.stringify({ answerWithinMs: 6_000, checkMaxMs: 300 }) },
+    timings: { answerWithinMs: 6_000, checkMaxMs: 300 },
   });
 }, 120_000);
 afterEach(() => stack.clearFaults());

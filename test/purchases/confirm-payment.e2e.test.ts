@@ -19,7 +19,7 @@ const ids: Record<'card' | 'transfer' | 'wallet' | 'closed' | 'delivered' | 'fun
 };
 
 const stack = await soundStack({
-  env: { SIMWAY_TEST_TIMINGS: JSON.stringify({ pollFirstMs: NEVER_MS, pollMaxMs: NEVER_MS }) },
+  timings: { pollFirstMs: NEVER_MS, pollMaxMs: NEVER_MS },
 });
 await gatewayFaults(stack, { webhooks: 'drop' });
 const own = await stack.account();

@@ -9,7 +9,7 @@ import { until } from '../support/time/until.ts';
 import { fund } from '../../src/ledger/fund-by-hand.ts';
 import { soundStack } from '../support/world/sound-stack.ts';
 
-const stack = await soundStack({ env: { SIMWAY_TEST_TIMINGS: JSON.stringify({ answerWithinMs: 3_000 }) } });
+const stack = await soundStack({ timings: { answerWithinMs: 3_000 } });
 
 /** Makes every key of this account 31 days older, and runs the sweep. */
 async function month({ account }: Buyer): Promise<void> {

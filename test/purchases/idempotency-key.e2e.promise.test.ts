@@ -32,9 +32,8 @@ beforeAll(async () => {
   stack = await startStack({
     processes: 'own',
     worker: false,
+    timings: { pollFirstMs: 1_000 },
     env: {
-      // A slow machine may refuse late, and would answer 201 PROCESSING first.
-      SIMWAY_TEST_TIMINGS: JSON.stringify({ pollFirstMs: 1_000, answerWithinMs: 25_000 }),
       SIMWAY_LIVE_SUPPLIER_URL: live.url,
       SIMWAY_LIVE_SUPPLIER_ACCESS_CODE: 'test-access',
     },

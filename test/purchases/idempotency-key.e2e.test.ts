@@ -16,7 +16,7 @@ beforeAll(async () => {
   stack = await startStack({
     processes: 'own',
     redisUrl: redis.server.url,
-    env: { SIMWAY_TEST_TIMINGS: JSON.stringify({ answerWithinMs: 6_000, checkMaxMs: 300 }) },
+    timings: { answerWithinMs: 6_000, checkMaxMs: 300 },
   });
 }, 120_000);
 afterEach(() => stack.clearFaults());

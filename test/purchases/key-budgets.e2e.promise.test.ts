@@ -32,10 +32,7 @@ let stack: Stack;
 let owner: User;
 let priceMinor: bigint;
 beforeAll(async () => {
-  const timings = JSON.stringify({ answerWithinMs: 25_000 });
-  stack = await startStack({
-    env: { ...SIGN_IN_ENV, SIMWAY_DATABASE_CONNECTIONS: '20', SIMWAY_TEST_TIMINGS: timings },
-  });
+  stack = await startStack({ env: { ...SIGN_IN_ENV, SIMWAY_DATABASE_CONNECTIONS: '20' } });
   owner = await signedUp(stack);
   await sql`update accounts.accounts set plan = 'ENTERPRISE', enterprise_requests_per_minute = 100000`.execute(
     stack.owner,

@@ -51,14 +51,12 @@ const SLOW_MS = 12_000;
 const GB = 1024 ** 3;
 
 const stack = await soundStack({
-  env: {
-    SIMWAY_TEST_TIMINGS: JSON.stringify({
-      answerWithinMs: 8_000,
-      checkMaxMs: 1_000,
-      attentionAfterMs: SLOW_MS + 4_000,
-      slowCheckMs: 1_000,
-      inFlightGraceMs: 1_000,
-    }),
+  timings: {
+    answerWithinMs: 8_000,
+    checkMaxMs: 1_000,
+    attentionAfterMs: SLOW_MS + 4_000,
+    slowCheckMs: 1_000,
+    inFlightGraceMs: 1_000,
   },
 });
 

@@ -23,13 +23,11 @@ import {
 
 const { stack, harness, buyer } = await startWorkflows(
   {
-    env: {
-      SIMWAY_TEST_TIMINGS: JSON.stringify({
-        answerWithinMs: 3_000,
-        openChargeForMs: 6_000,
-        pollFirstMs: 300,
-        pollMaxMs: 500,
-      }),
+    timings: {
+      answerWithinMs: 3_000,
+      openChargeForMs: 6_000,
+      pollFirstMs: 300,
+      pollMaxMs: 500,
     },
   },
   { fundsMinor: 0n },

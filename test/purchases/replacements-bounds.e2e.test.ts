@@ -8,11 +8,12 @@ import { soundStack } from '../support/world/sound-stack.ts';
 
 const stack = await soundStack({
   supplier: { activateAfterMs: null },
+  // No eSIM comes for one that is stuck: an operator's action waits that long.
+  timings: { attentionAfterMs: 2_000, inFlightGraceMs: 500, answerWithinMs: 8_000 },
   env: {
     SIMWAY_REPLACEMENT_SHARE: '0',
     // Of one eSIM of 2.30: the second within a day is for a person.
     SIMWAY_APPROVAL_LIMIT_ACCOUNT_DAY: 'USD=4.00,NGN=1000000.00',
-    SIMWAY_TEST_TIMINGS: JSON.stringify({ attentionAfterMs: 2_000, inFlightGraceMs: 500 }),
   },
 });
 const operator = newOperator(stack);

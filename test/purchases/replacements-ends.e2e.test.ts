@@ -9,9 +9,9 @@ import { soundStack } from '../support/world/sound-stack.ts';
 
 const stack = await soundStack({
   supplier: { activateAfterMs: null },
+  timings: { attentionAfterMs: 2_000, inFlightGraceMs: 500 },
   env: {
     SIMWAY_REPLACEMENT_SHARE: '0',
-    SIMWAY_TEST_TIMINGS: JSON.stringify({ attentionAfterMs: 2_000, inFlightGraceMs: 500 }),
     SIMWAY_TEST_RECONCILE_SETTLE_MS: '1',
   },
 });

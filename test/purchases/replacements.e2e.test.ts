@@ -10,10 +10,10 @@ import { soundStack } from '../support/world/sound-stack.ts';
 
 const stack = await soundStack({
   supplier: { activateAfterMs: null },
+  timings: { attentionAfterMs: 3_000, inFlightGraceMs: 1_000 },
   env: {
     SIMWAY_REPLACEMENT_SHARE: '50',
     SIMWAY_REPLACEMENT_MAX: '2',
-    SIMWAY_TEST_TIMINGS: JSON.stringify({ attentionAfterMs: 3_000, inFlightGraceMs: 1_000 }),
   },
 });
 

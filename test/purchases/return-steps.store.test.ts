@@ -98,6 +98,32 @@ describe('a step that another one has overtaken', () => {
   });
 });
 
+it('a cancellation that was not sent was never begun: a dispute still stops it', async () => {
+  const { returnId } = await askedFor();
+  const held: Script['cancel'] = () =>
+    Promise.resolve({ outcome: 'unknown', detail: 'no slot', notSent: true });
+  await step(returnId, { profile: unused, cancel: held });
+  const begun = { state: 'PENDING', cancel_attempts: 0, cancel_settles_after: null };
+  expect(await findReturn(books.world, returnId)).toMatchObject(begun);
+  await sql`
+    update purchases set needs_attention_since = now(), attention_reason = 'PAYMENT_DISPUTED'
+      from returns where returns.transaction_id = purchases.transaction_id and returns.id = ${returnId}`.execute(
+    books.owner,
+  );
+  await step(returnId, { profile: unused, cancel: cancelling });
+  expect(await findReturn(books.world, returnId)).toMatchObject({ refusal: 'PAYMENT_DISPUTED' });
+});
+
+it('another step’s cancellation counts, where one was not sent beside it', async () => {
+  const { returnId } = await askedFor();
+  const beside: Script['cancel'] = async () => {
+    await step(returnId, { profile: unused, cancel: losing });
+    return { outcome: 'unknown', detail: 'no slot', notSent: true };
+  };
+  await step(returnId, { profile: unused, cancel: beside });
+  expect(await findReturn(books.world, returnId)).toMatchObject({ cancel_attempts: 2 });
+});
+
 it('a step alone refuses what the supplier does not take back, after its own cancellation too', async () => {
   const { returnId } = await askedFor();
   await step(returnId, { profile: unused, cancel: losing });

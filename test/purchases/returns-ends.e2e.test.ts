@@ -11,12 +11,12 @@ import { soundStack } from '../support/world/sound-stack.ts';
 
 const stack = await soundStack({
   supplier: { activateAfterMs: null },
+  timings: {
+    attentionAfterMs: 2_000,
+    inFlightGraceMs: 500,
+    refundCheckMaxMs: 500,
+  },
   env: {
-    SIMWAY_TEST_TIMINGS: JSON.stringify({
-      attentionAfterMs: 2_000,
-      inFlightGraceMs: 500,
-      refundCheckMaxMs: 500,
-    }),
     SIMWAY_TEST_RECONCILE_SETTLE_MS: '1',
   },
 });

@@ -21,7 +21,7 @@ const STAGES = ['DOWNLOAD', 'INSTALLATION', 'ENABLED', 'CONNECTED'] as const;
 const stack = await forFile(
   startStack({
     supplier: { activateAfterMs: null },
-    env: { SIMWAY_TEST_TIMINGS: JSON.stringify({ inFlightGraceMs: 500 }) },
+    timings: { inFlightGraceMs: 500 },
   }),
 );
 const buyer = await newBuyer(stack, { fundsMinor: BigInt(RETURNS) * 10_000n });

@@ -7,9 +7,9 @@ import { until } from '../support/time/until.ts';
 import { soundStack } from '../support/world/sound-stack.ts';
 
 const stack = await soundStack({
+  timings: { attentionAfterMs: 3_000, inFlightGraceMs: 1_000 },
   env: {
     SIMWAY_RETURN_FEE: '10',
-    SIMWAY_TEST_TIMINGS: JSON.stringify({ attentionAfterMs: 3_000, inFlightGraceMs: 1_000 }),
   },
 });
 

@@ -31,12 +31,12 @@ const SECRET_KEY = 'sk_test_simulator';
 
 const stack = await forFile(
   startStack({
+    timings: {
+      pollFirstMs: 400,
+      refundCheckFirstMs: 200,
+      refundCheckMaxMs: 500,
+    },
     env: {
-      SIMWAY_TEST_TIMINGS: JSON.stringify({
-        pollFirstMs: 400,
-        refundCheckFirstMs: 200,
-        refundCheckMaxMs: 500,
-      }),
       // Nothing changes any more when these runs begin.
       SIMWAY_TEST_RECONCILE_SETTLE_MS: '1',
     },

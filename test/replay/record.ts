@@ -8,7 +8,7 @@ import { startTestServices } from '../support/world/services.ts';
 import { startStack } from '../support/world/stack.ts';
 import { writeHistory } from './histories.ts';
 import { RECORDED_PATHS, type RecordedPath } from './paths.ts';
-import { openRecording, SPEED, walk } from './walks.ts';
+import { openRecording, RECORDING_ENV, walk } from './walks.ts';
 
 /** The named paths, or all. Throws on an unknown name. */
 function wantedPaths(): readonly RecordedPath[] {
@@ -25,7 +25,7 @@ async function main(): Promise<void> {
   const services = await startTestServices();
   try {
     await applyMigrations(services.databaseUrl);
-    const stack = await startStack({ ...services, env: SPEED });
+    const stack = await startStack({ ...services, env: RECORDING_ENV });
     try {
       const recording = await openRecording(stack);
       for (const path of wantedPaths()) {

@@ -343,8 +343,14 @@ export async function walk(recording: Recording, path: RecordedPath): Promise<Hi
   return fetchHistory(stack, workflowId);
 }
 
-/** For the environment of the stack: messages are tried again within milliseconds. */
-export const SPEED = { SIMWAY_TEST_WEBHOOK_SPEED: '1000' };
+/**
+ * For the environment of the stack: messages are tried again within milliseconds. A statement that waits for
+ * a lock ends before its step does, as in production.
+ */
+export const RECORDING_ENV = {
+  SIMWAY_TEST_WEBHOOK_SPEED: '1000',
+  SIMWAY_DATABASE_STATEMENT_TIMEOUT_MS: '2000',
+};
 
 export async function openRecording(stack: Stack) {
   const buyer = await newBuyer(stack);

@@ -170,10 +170,13 @@ const LIMITS: readonly (readonly [string, string | number])[] = [
   ],
   ['failed authentications, a minute and address (IPv6: a /64)', DEFAULT_APP_SETTINGS.failedAuthPerMinute],
   [
-    'purchases of an account processed at once, in each API process, default',
+    'purchases of an account processed at once, in each API process, default; half while another account buys',
     limits.DEFAULT_PURCHASES_AT_ONCE,
   ],
-  ['time after which a purchase no longer blocks the next one, milliseconds', limits.LONG_PURCHASE_MS],
+  [
+    'time after which a purchase no longer blocks the next one, milliseconds; half while another account buys',
+    limits.LONG_PURCHASE_MS,
+  ],
   ['purchases of an account that may wait for that, in each API process', limits.MAX_WAITING_PURCHASES],
   ['time that they may wait, seconds', limits.PURCHASE_TURN_WITHIN_MS / 1000],
   ['request body, bytes', limits.MAX_BODY_BYTES],

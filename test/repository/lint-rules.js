@@ -1,4 +1,4 @@
-// Two rules of our own, for .oxlintrc.json.
+// Three rules of our own, for .oxlintrc.json.
 
 /** Prettier keeps code to 110 columns, and leaves comments alone. An address may be longer. */
 const MAX_COLUMNS = 110;
@@ -39,7 +39,42 @@ const noTextFromCode = {
   }),
 };
 
+/**
+ * The planner may run a subquery once for each row of a table that it takes for a small one. A locking one
+ * passes over rows that this statement has changed already, and finds others each time: more are changed
+ * than its limit.
+ */
+const lockOnce = {
+  create: (context) => ({
+    TaggedTemplateExpression({ tag, quasi }) {
+      if (tag.name !== 'sql') return;
+      const text = quasi.quasis.map(({ value }) => value.raw.replace(/--.*$/gm, '')).join('$');
+      for (const { 0: start, index } of text.matchAll(/\(\s*(?:select|with)\b/gi))
+        if (!RUNS_ONCE.test(text.slice(0, index)) && LOCKS.test(upToItsEnd(text.slice(index + start.length))))
+          context.report({
+            message:
+              'A subquery that locks runs once: `any(array(select …))`, `= (select … limit 1)` or `with`.',
+            node: quasi,
+          });
+    },
+  }),
+};
+
+/** What stands before such a subquery: an array, a single row that is compared, a part of `with`. */
+const RUNS_ONCE = /(?:\barray|=|\bas|\bmaterialized)\s*$/i;
+const LOCKS = /\bfor\s+(?:(?:no\s+key\s+)?update|(?:key\s+)?share)\b/i;
+
+/** What stands before the bracket that closes. */
+function upToItsEnd(text) {
+  let depth = 1;
+  for (let at = 0; at < text.length; at++) {
+    if (text[at] === '(') depth++;
+    if (text[at] === ')' && --depth === 0) return text.slice(0, at);
+  }
+  return text;
+}
+
 export default {
   meta: { name: 'simway' },
-  rules: { 'comment-width': commentWidth, 'no-text-from-code': noTextFromCode },
+  rules: { 'comment-width': commentWidth, 'no-text-from-code': noTextFromCode, 'lock-once': lockOnce },
 };

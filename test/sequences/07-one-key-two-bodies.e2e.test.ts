@@ -8,7 +8,7 @@ import type { Answer } from '../support/world/stack.ts';
 import { until } from '../support/time/until.ts';
 import { soundStack } from '../support/world/sound-stack.ts';
 
-const stack = await soundStack({ env: { SIMWAY_TEST_TIMINGS: JSON.stringify({ answerWithinMs: 2_000 }) } });
+const stack = await soundStack({ timings: { answerWithinMs: 2_000 } });
 
 const base = { packageType: 'BASE', paymentMethod: 'WALLET' };
 const CASES = {

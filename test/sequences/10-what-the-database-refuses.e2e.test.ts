@@ -12,7 +12,7 @@ import type { Answer } from '../support/world/stack.ts';
 import { until } from '../support/time/until.ts';
 import { soundStack } from '../support/world/sound-stack.ts';
 
-const stack = await soundStack({ env: { SIMWAY_TEST_TIMINGS: JSON.stringify({ answerWithinMs: 15_000 }) } });
+const stack = await soundStack();
 beforeAll(async () => {
   await untilImported(stack);
 });

@@ -7,6 +7,7 @@ import { expect, it } from 'vitest';
 import { OPS_QUEUE, SWEEP_WORKFLOW } from '../../workflows/contract.ts';
 import { findPurchaseRow, untilClosed } from '../support/people/buyer.ts';
 import { runConcurrently } from '../support/time/concurrency.ts';
+import { until } from '../support/time/until.ts';
 import { disputing } from '../support/money/disputing.ts';
 import {
   atGateway,
@@ -129,7 +130,12 @@ async function disputedAndLost(count: number): Promise<string[]> {
   const slots = Array.from({ length: count }, (_, nth) => nth);
   const ids: string[] = [];
   await runConcurrently(slots, 10, async () => {
-    const { transactionId } = await buyThroughGateway(stack, buyer.account);
+    const headers = { 'Idempotency-Key': randomUUID() };
+    // A busy Temporal is answered with 503: the same request is sent again.
+    const { transactionId } = await until(
+      () => buyThroughGateway(stack, buyer.account, { headers }),
+      ({ answer }) => answer.status !== 503,
+    );
     ids.push(transactionId);
     await atGateway(stack, transactionId, 'pay');
     await untilStatus(stack, transactionId, 'SUCCESS');

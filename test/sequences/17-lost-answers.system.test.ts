@@ -20,11 +20,6 @@ import { until } from '../support/time/until.ts';
 import { expectEndsSoon, LONG_CHECKOUT } from './support.ts';
 
 const METHODS: readonly GatewayMethod[] = ['CARD', 'BANK_TRANSFER'];
-const env = {
-  SIMWAY_TEST_TIMINGS: JSON.stringify(LONG_CHECKOUT),
-  // A session at a gate must still be there when its caller is gone.
-  SIMWAY_DATABASE_STATEMENT_TIMEOUT_MS: '30000',
-};
 /** How long a paid purchase may be without an attempt to order until it is listed. */
 const LISTED_AFTER_MS = 60_000;
 
@@ -39,6 +34,7 @@ async function startGround(database: TestDatabase, options: StackOptions): Promi
   const stack = await startStack({
     databaseUrl: database.url,
     supplier: { activateAfterMs: null },
+    timings: LONG_CHECKOUT,
     ...options,
   });
   const gates = await plantGates(database.url);
@@ -86,7 +82,7 @@ describe('the answer of Postgres to the booking of a payment is lost', () => {
   beforeAll(async () => {
     const database = await createTestDatabase({ template: STOCKED });
     postgres = await startLossyPostgres(database.url);
-    ground = await startGround(database, { env: { ...env, DATABASE_URL: postgres.url } });
+    ground = await startGround(database, { env: { DATABASE_URL: postgres.url } });
     for (const method of METHODS) buyers.set(method, await newBuyer(ground.stack));
     buyers.set('funding', await newBuyer(ground.stack, { fundsMinor: 0n }));
   }, 120_000);
@@ -141,7 +137,7 @@ describe('the worker is killed after it has booked a payment', () => {
   let ground: Ground;
   beforeAll(async () => {
     const database = await createTestDatabase({ template: STOCKED });
-    ground = await startGround(database, { processes: 'own', env });
+    ground = await startGround(database, { processes: 'own' });
   }, 120_000);
   afterAll(() => ground.close());
   beforeEach(async () => {

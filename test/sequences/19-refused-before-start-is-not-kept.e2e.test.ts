@@ -9,7 +9,6 @@ import { soundStack } from '../support/world/sound-stack.ts';
 const stack = await soundStack({
   env: {
     SIMWAY_UNPAID_PAYMENTS: 'STANDARD=1',
-    SIMWAY_TEST_TIMINGS: JSON.stringify({ answerWithinMs: 30_000 }),
   },
 });
 

@@ -27,7 +27,7 @@ import {
   untilOrdered,
 } from './support.ts';
 
-const sequences = await startSequences({}, { ...LONG_CHECKOUT, attentionAfterMs: 4_000 });
+const sequences = await startSequences({ ...LONG_CHECKOUT, attentionAfterMs: 4_000 });
 const { stack, buyer, operator } = sequences;
 
 /** Each stage, and how the purchase goes on from there once it can. */

@@ -16,7 +16,7 @@ import { expectSoundBooks } from '../support/money/invariants.ts';
 import { newOperator, type Operator } from '../support/people/operator-actions.ts';
 import { atGateway, buyThroughGateway, clearGatewayFaults, untilStatus } from '../support/money/payments.ts';
 import { FRESH_HISTORY_AFTER_EVENTS } from '../support/world/services.ts';
-import { startStack, type Stack, type StackOptions } from '../support/world/stack.ts';
+import { startStack, type Stack } from '../support/world/stack.ts';
 import { until } from '../support/time/until.ts';
 import { LONG_ANSWER_TIMINGS } from '../support/world/workflow-harness.ts';
 
@@ -44,12 +44,8 @@ export interface Sequences {
 }
 
 /** A stack, a buyer and an operator for a test file. At its end the books must be sound. */
-export async function startSequences(
-  options: StackOptions = {},
-  timings: PurchaseTimings = LONG_CHECKOUT,
-): Promise<Sequences> {
-  const env = { SIMWAY_TEST_TIMINGS: JSON.stringify(timings), ...options.env };
-  const stack = await startStack({ supplier: { activateAfterMs: null }, ...options, env });
+export async function startSequences(timings: PurchaseTimings = LONG_CHECKOUT): Promise<Sequences> {
+  const stack = await startStack({ supplier: { activateAfterMs: null }, timings });
   afterEach(async () => {
     await stack.clearFaults();
     await clearGatewayFaults(stack);

@@ -17,10 +17,7 @@ let gates: Gates;
 beforeAll(async () => {
   stack = await startStack({
     processes: 'own',
-    env: {
-      SIMWAY_TEST_TIMINGS: JSON.stringify({ answerWithinMs: 20_000, checkMaxMs: 300 }),
-      SIMWAY_DATABASE_STATEMENT_TIMEOUT_MS: '30000',
-    },
+    timings: { checkMaxMs: 300 },
   });
   gates = await plantGates(stack.databaseUrl);
 }, 120_000);

@@ -28,8 +28,8 @@ beforeAll(async () => {
   mail = await startMailServer();
   stack = await startStack({
     processes: 'own',
+    timings: { answerWithinMs: 4_000, checkMaxMs: 300, inFlightGraceMs: 500 },
     env: {
-      SIMWAY_TEST_TIMINGS: JSON.stringify({ answerWithinMs: 4_000, checkMaxMs: 300, inFlightGraceMs: 500 }),
       SIMWAY_SMTP_URL: mail.url,
       SIMWAY_MAIL_FROM: 'esims@simway.example',
     },

@@ -6,13 +6,13 @@ import { readBundle } from '../../src/platform/temporal/bundle.ts';
 import { replayAll } from '../replay/gate.ts';
 import type { RecordedHistory } from '../replay/histories.ts';
 import { RECORDED_PATHS } from '../replay/paths.ts';
-import { openRecording, SPEED, walk } from '../replay/walks.ts';
+import { openRecording, RECORDING_ENV, walk } from '../replay/walks.ts';
 import { eventTypes } from '../support/world/history.ts';
 import { forFile } from '../support/world/for-file.ts';
 import { startStack } from '../support/world/stack.ts';
 import { DEPLOYED_TEMPORAL } from '../support/world/temporal-server-program.ts';
 
-const stack = await forFile(startStack({ env: SPEED }));
+const stack = await forFile(startStack({ env: RECORDING_ENV }));
 const recorded: RecordedHistory[] = [];
 let recording: Awaited<ReturnType<typeof openRecording>>;
 beforeAll(async () => {

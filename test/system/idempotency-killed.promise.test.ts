@@ -55,17 +55,13 @@ let gates: Gates;
 beforeAll(async () => {
   stack = await startStack({
     processes: 'own',
-    env: {
-      SIMWAY_TEST_TIMINGS: JSON.stringify({
-        answerWithinMs: 4_000,
-        checkMaxMs: 300,
-        inFlightGraceMs: 500,
-        pollFirstMs: 1_000,
-      }),
-      // A session at a gate must still be there when the process is killed; a retried step waits as well.
-      SIMWAY_DATABASE_STATEMENT_TIMEOUT_MS: '30000',
-      SIMWAY_DATABASE_CONNECTIONS: '60',
+    timings: {
+      answerWithinMs: 4_000,
+      checkMaxMs: 300,
+      inFlightGraceMs: 500,
+      pollFirstMs: 1_000,
     },
+    env: { SIMWAY_DATABASE_CONNECTIONS: '60' },
   });
   gates = await plantGates(stack.databaseUrl);
 }, 120_000);

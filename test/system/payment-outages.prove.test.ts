@@ -17,7 +17,7 @@ beforeAll(async () => {
   stack = await startStack({
     processes: 'own',
     databaseUrl: postgres.server.url,
-    env: { SIMWAY_TEST_TIMINGS: JSON.stringify({ answerWithinMs: 2_500, pollFirstMs: 500 }) },
+    timings: { answerWithinMs: 2_500, pollFirstMs: 500 },
   });
   account = await stack.account({ fundsMinor: 0n });
 }, 120_000);

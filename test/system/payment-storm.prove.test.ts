@@ -61,7 +61,7 @@ interface Order {
 }
 
 async function bringUp(options: StackOptions): Promise<Stack> {
-  const stack = await startStack({ ...options, env: { SIMWAY_TEST_TIMINGS: JSON.stringify(TIMINGS) } });
+  const stack = await startStack({ ...options, timings: TIMINGS });
   // The test delivers the events, as often and as late as it wants.
   await gatewayFaults(stack, { webhooks: 'drop' });
   return stack;

@@ -49,7 +49,7 @@ beforeAll(async () => {
     databaseUrl: postgres.server.url,
     temporalAddress: temporal.server.address,
     redisUrl: redis.server.url,
-    env: { SIMWAY_TEST_TIMINGS: JSON.stringify(TIMINGS) },
+    timings: TIMINGS,
   });
 }, 180_000);
 afterAll(async () => {

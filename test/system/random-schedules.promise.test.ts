@@ -47,7 +47,7 @@ beforeAll(async () => {
     worker: false,
     // Nobody installs an eSIM that was not shown to anyone.
     supplier: { activateAfterMs: null },
-    env: { SIMWAY_TEST_TIMINGS: JSON.stringify(TIMINGS) },
+    timings: TIMINGS,
   });
   const preload = fileURLToPath(new URL('../support/time/skewed-clock.js', import.meta.url));
   await Promise.all(

@@ -29,7 +29,7 @@ const said: string[] = [];
 beforeAll(async () => {
   stack = await startStack({
     worker: false,
-    env: { SIMWAY_TEST_TIMINGS: JSON.stringify({ pollFirstMs: 300 }) },
+    timings: { pollFirstMs: 300 },
   });
 });
 afterAll(async () => {

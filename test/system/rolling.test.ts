@@ -9,7 +9,7 @@ let stack: Stack;
 beforeAll(async () => {
   stack = await startStack({
     processes: 'own',
-    env: { SIMWAY_TEST_TIMINGS: JSON.stringify({ answerWithinMs: 20_000, checkMaxMs: 300 }) },
+    timings: { checkMaxMs: 300 },
   });
 }, 120_000);
 afterAll(() => stack.close());

@@ -23,7 +23,7 @@ let iccid: string;
 // After a slow read the API pauses further ones, in its memory, so each test has its own API.
 beforeEach(async () => {
   stack = await startStack({
-    env: { SIMWAY_TEST_TIMINGS: JSON.stringify({ answerWithinMs: ANSWER_WITHIN_MS, checkMaxMs: 300 }) },
+    timings: { answerWithinMs: ANSWER_WITHIN_MS, checkMaxMs: 300 },
   });
   buyer = await newBuyer(stack);
   ({ esimId, iccid } = await buyer.activeEsim());

@@ -50,12 +50,12 @@ beforeAll(async () => {
   stack = await startStack({
     processes: 'own',
     logFolder: folder,
+    timings: { pollFirstMs: 300 },
     env: {
       ...SIGN_IN_ENV,
       SIMWAY_LOG_LEVEL: 'debug',
       OTEL_EXPORTER_OTLP_ENDPOINT: `${collector.url}/`,
       OTEL_EXPORTER_OTLP_HEADERS: `authorization=${COLLECTOR_KEY}`,
-      SIMWAY_TEST_TIMINGS: JSON.stringify({ pollFirstMs: 300 }),
     },
   });
   buyer = await newBuyer(stack);

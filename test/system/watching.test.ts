@@ -88,7 +88,7 @@ let buyer: Buyer;
 let sweeps: RunningWorker;
 
 beforeAll(async () => {
-  stack = await startStack({ env: { SIMWAY_TEST_TIMINGS: JSON.stringify({ pollFirstMs: 300 }) } });
+  stack = await startStack({ timings: { pollFirstMs: 300 } });
   buyer = await newBuyer(stack);
   // One more worker for the sweeps, which reads the rows more often than other tests should.
   sweeps = await runWorker({ ...stack.context, processName: 'worker' }, ['ops'], {

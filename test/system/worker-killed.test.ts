@@ -19,12 +19,8 @@ let locker: pg.Client;
 beforeAll(async () => {
   stack = await startStack({
     processes: 'own',
-    env: {
-      SIMWAY_TEST_TIMINGS: JSON.stringify({ answerWithinMs: 4_000, checkMaxMs: 300, inFlightGraceMs: 500 }),
-      // A session at a gate must still be there when the worker is killed.
-      SIMWAY_DATABASE_STATEMENT_TIMEOUT_MS: '30000',
-      SIMWAY_DATABASE_CONNECTIONS: '40',
-    },
+    timings: { answerWithinMs: 4_000, checkMaxMs: 300, inFlightGraceMs: 500 },
+    env: { SIMWAY_DATABASE_CONNECTIONS: '40' },
   });
   gates = await plantGates(stack.databaseUrl);
   locker = new pg.Client({ connectionString: stack.databaseUrl, options: '-c search_path=test' });

@@ -15,7 +15,7 @@ import {
   unreachableUrl,
   type Answering,
 } from '../support/vendors/answering-server.ts';
-import { refused, saying } from './outcomes.ts';
+import { OF_ACCOUNT, refused, saying } from './outcomes.ts';
 import { forFile } from '../support/world/for-file.ts';
 
 const vendor = await forFile(startAnsweringVendor());
@@ -61,7 +61,7 @@ describe('the eSIM Access client', () => {
       vendor.answerWith(answer);
       const supplier = supplierFor(detail);
       const [profile, balance] = await Promise.allSettled([
-        supplier.profile({ orderNo: 'B1' }),
+        supplier.profile({ ...OF_ACCOUNT, orderNo: 'B1' }),
         supplier.balance(),
       ]);
       if (profile.status === 'rejected') throw profile.reason;
@@ -187,7 +187,7 @@ describe('the eSIM Access client, its requests', () => {
     expect([vendor.calls.length, waits]).toEqual([0, [77, 77]]);
   });
 
-  it('of another kind of work wait at another pacer, and share the connection', async () => {
+  it('about an account wait in its part, other work at its own pacer, all on one connection', async () => {
     vendor.answerWith(json(taken));
     const waits: string[] = [];
     const pacer = (name: string) => ({
@@ -202,16 +202,21 @@ describe('the eSIM Access client, its requests', () => {
       paceWithinMs: 77,
     });
     const reads = supplier.pacedBy({ pacer: pacer('reads'), paceWithinMs: 88 });
-    await supplier.order(order, OPEN);
-    await reads.order(order, OPEN);
-    await reads.topUps('P-1').catch(() => undefined);
+    const [esim, from] = [{ ...OF_ACCOUNT, esimTranNo: '1' }, new Date()];
     for (const paced of [supplier, reads]) {
-      await paced.order({ ...order, accountId: 'A' }, OPEN);
-      await paced.profile({ orderNo: 'B1', accountId: 'A' });
+      await paced.order(order, OPEN);
+      await paced.topUp({ ...order, ...esim }, OPEN);
+      await paced.cancel(esim, OPEN);
+      await paced.revoke(esim, OPEN);
+      await paced.profile(esim);
+      await paced.findTopUp({ ...esim, transactionId: 'txn-1' });
+      await paced.findOrder({ ...OF_ACCOUNT, transactionId: 'txn-1', from, until: from });
+      await paced.balance().catch(() => undefined);
     }
+    const [effect, question] = ['effects of acc-1 77', 'questions of acc-1 77'];
     expect(waits).toEqual([
-      ...['orders 77', 'reads 88', 'reads 5000'],
-      ...['orders of A 77', 'profiles of A 77', 'reads 88', 'reads 88'],
+      ...[effect, effect, effect, effect, question, question, question, 'orders 77'],
+      ...Array<string>(8).fill('reads 88'),
     ]);
     expect(vendor.calls.some(({ body }) => JSON.stringify(body).includes('accountId'))).toBe(false);
     expect(new Set(vendor.calls.map((call) => call.socketPort)).size).toBe(1);
@@ -247,7 +252,7 @@ describe('the eSIM Access client, a connection that the vendor has closed', () =
     closing();
     const supplier = vendor.supplier();
     await supplier.order(order, OPEN);
-    expect(await supplier.profile({ orderNo: 'B1' })).toMatchObject({
+    expect(await supplier.profile({ ...OF_ACCOUNT, orderNo: 'B1' })).toMatchObject({
       detail: saying('unreadable list'),
     });
     expect(vendor.calls.map((call) => call.path.slice('/api/v1/open'.length))).toEqual([

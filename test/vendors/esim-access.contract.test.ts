@@ -19,6 +19,7 @@ import {
 } from '../simulators/supplier-simulator.support.ts';
 import { describeEsimSupplier } from './esim-supplier-contract.ts';
 import type { SupplierControl } from './esim-supplier-kit.ts';
+import { OF_ACCOUNT } from './outcomes.ts';
 
 const TIME_LIMIT_MS = 10_000;
 const SHORT_TIME_LIMIT_MS = 200;
@@ -50,7 +51,7 @@ function controlOf({ control }: TestSimulator): SupplierControl {
 const clientOf = ({ url }: TestSimulator, options: Partial<EsimAccessOptions> = {}) =>
   createEsimAccessSupplier({ baseUrl: url, accessCode: ACCESS_CODE, sign: false, pacer, clock, ...options });
 const order = (nth = 1) =>
-  ({ transactionId: `txn-${nth}`, packageCode: 'SIM-OK', costUsdE4: 20_000n }) as const;
+  ({ ...OF_ACCOUNT, transactionId: `txn-${nth}`, packageCode: 'SIM-OK', costUsdE4: 20_000n }) as const;
 
 describeEsimSupplier('the eSIM Access client with signatures', async () => {
   const secretKey = 'secret-1';

@@ -9,7 +9,7 @@ import { type SupplierProfile } from '../../src/esims/port.ts';
 import { SupplierUnavailable } from '../../src/catalogue/port.ts';
 import { parseLpa } from '../../src/esims/rules.ts';
 import { until } from '../support/time/until.ts';
-import { refused } from './outcomes.ts';
+import { OF_ACCOUNT, refused } from './outcomes.ts';
 import { newId, valueOf, type SupplierUnderTest } from './esim-supplier-kit.ts';
 
 /** Runs the whole suite on one client. */
@@ -34,14 +34,14 @@ export function describeEsimSupplier(name: string, create: () => Promise<Supplie
     afterAll(() => under.close());
 
     const orderOf = (transactionId: string, packageCode = item.packageCode, costUsdE4 = item.cost) =>
-      under.supplier.order({ transactionId, packageCode, costUsdE4 }, OPEN);
+      under.supplier.order({ ...OF_ACCOUNT, transactionId, packageCode, costUsdE4 }, OPEN);
 
     const topUpOf = (transactionId: string, esimTranNo: string, { packageCode, cost } = topUp) =>
-      under.supplier.topUp({ transactionId, esimTranNo, packageCode, costUsdE4: cost }, OPEN);
+      under.supplier.topUp({ ...OF_ACCOUNT, transactionId, esimTranNo, packageCode, costUsdE4: cost }, OPEN);
 
     async function readyProfile(orderNo: string): Promise<SupplierProfile> {
       const ready = await until(
-        async () => valueOf(await under.supplier.profile({ orderNo })),
+        async () => valueOf(await under.supplier.profile({ ...OF_ACCOUNT, orderNo })),
         (found) => found.state === 'ready',
       );
       if (ready.state !== 'ready') throw new Error(ready.state);
@@ -99,7 +99,9 @@ export function describeEsimSupplier(name: string, create: () => Promise<Supplie
         expect(parseLpa(profile.ac)).not.toBeNull();
         expect(profile.iccid).toMatch(/^\d{18,20}$/);
         expect(profile.expiredTime).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
-        expect(valueOf(await under.supplier.profile({ esimTranNo: profile.esimTranNo }))).toEqual({
+        expect(
+          valueOf(await under.supplier.profile({ ...OF_ACCOUNT, esimTranNo: profile.esimTranNo })),
+        ).toEqual({
           state: 'ready',
           profile,
         });
@@ -166,7 +168,9 @@ export function describeEsimSupplier(name: string, create: () => Promise<Supplie
         const transactionId = newId();
         const from = new Date();
         expect((await orderOf(transactionId)).outcome).toBe('unknown');
-        const found = valueOf(await under.supplier.findOrder({ transactionId, from, until: new Date() }));
+        const found = valueOf(
+          await under.supplier.findOrder({ ...OF_ACCOUNT, transactionId, from, until: new Date() }),
+        );
         if (found.state !== 'found') throw new Error(found.state);
         expect(valueOf(await orderOf(transactionId))).toEqual({ orderNo: found.orderNo });
         expect((await readyProfile(found.orderNo)).esimTranNo).toBe(found.esimTranNo);
@@ -185,7 +189,10 @@ export function describeEsimSupplier(name: string, create: () => Promise<Supplie
         await under.control.setFaults({ latencyMs: under.tooSlowMs });
         const transactionId = newId();
         const { packageCode, cost: costUsdE4 } = item;
-        const slow = await under.withShortTimeout.order({ transactionId, packageCode, costUsdE4 }, OPEN);
+        const slow = await under.withShortTimeout.order(
+          { ...OF_ACCOUNT, transactionId, packageCode, costUsdE4 },
+          OPEN,
+        );
         expect(slow.outcome).toBe('unknown');
         await under.control.clearFaults();
         valueOf(await orderOf(transactionId));
@@ -216,20 +223,22 @@ export function describeEsimSupplier(name: string, create: () => Promise<Supplie
         const { orderNo } = valueOf(await orderOf(transactionId));
         const { esimTranNo } = await readyProfile(orderNo);
         const when = { from, until: new Date() };
-        expect(valueOf(await under.supplier.findOrder({ transactionId, ...when }))).toEqual({
+        expect(valueOf(await under.supplier.findOrder({ ...OF_ACCOUNT, transactionId, ...when }))).toEqual({
           state: 'found',
           orderNo,
           esimTranNo,
         });
         const other = newId();
-        expect(valueOf(await under.supplier.findOrder({ transactionId: other, ...when }))).toEqual({
+        expect(
+          valueOf(await under.supplier.findOrder({ ...OF_ACCOUNT, transactionId: other, ...when })),
+        ).toEqual({
           state: 'not-listed',
         });
         expect(await under.control.held(other)).toBe(0);
       });
 
       it('is unknown, never "none", when the supplier answers with an error', async () => {
-        const request = { transactionId: newId(), from: new Date(), until: new Date() };
+        const request = { ...OF_ACCOUNT, transactionId: newId(), from: new Date(), until: new Date() };
         for (const faults of [{ busy: 1 }, { wrongSignature: 1 }]) {
           await under.control.setFaults(faults);
           expect((await under.supplier.findOrder(request)).outcome).toBe('unknown');
@@ -242,7 +251,9 @@ export function describeEsimSupplier(name: string, create: () => Promise<Supplie
       it('is allocating until the supplier has allocated it', async () => {
         await under.control.setFaults({ allocationMs: 400 });
         const { orderNo } = valueOf(await orderOf(newId()));
-        expect(valueOf(await under.supplier.profile({ orderNo }))).toEqual({ state: 'allocating' });
+        expect(valueOf(await under.supplier.profile({ ...OF_ACCOUNT, orderNo }))).toEqual({
+          state: 'allocating',
+        });
         expect((await readyProfile(orderNo)).status).toBe('CREATED');
       });
 
@@ -251,18 +262,26 @@ export function describeEsimSupplier(name: string, create: () => Promise<Supplie
         const transactionId = newId();
         const { orderNo } = valueOf(await orderOf(transactionId));
         for (let i = 0; i < 3; i += 1) {
-          expect(valueOf(await under.supplier.profile({ orderNo }))).toEqual({ state: 'allocating' });
+          expect(valueOf(await under.supplier.profile({ ...OF_ACCOUNT, orderNo }))).toEqual({
+            state: 'allocating',
+          });
         }
         expect(valueOf(await orderOf(transactionId))).toEqual({ orderNo });
         await newEsim();
-        expect(valueOf(await under.supplier.profile({ orderNo }))).toEqual({ state: 'allocating' });
+        expect(valueOf(await under.supplier.profile({ ...OF_ACCOUNT, orderNo }))).toEqual({
+          state: 'allocating',
+        });
         await under.control.clearFaults();
         expect((await readyProfile(orderNo)).transactionId).toBe(transactionId);
       });
 
       it('of an order or eSIM that the supplier does not hold is unknown', async () => {
-        expect((await under.supplier.profile({ orderNo: 'B0000000000000' })).outcome).toBe('unknown');
-        expect((await under.supplier.profile({ esimTranNo: '00000000000000' })).outcome).toBe('unknown');
+        expect((await under.supplier.profile({ ...OF_ACCOUNT, orderNo: 'B0000000000000' })).outcome).toBe(
+          'unknown',
+        );
+        expect((await under.supplier.profile({ ...OF_ACCOUNT, esimTranNo: '00000000000000' })).outcome).toBe(
+          'unknown',
+        );
       });
 
       it.each([
@@ -271,7 +290,7 @@ export function describeEsimSupplier(name: string, create: () => Promise<Supplie
       ])('with the supplier’s status %s has our status %s', async (esimStatus, status) => {
         const { esimTranNo } = await newEsim();
         await under.control.changeEsim(esimTranNo, { esimStatus });
-        expect(valueOf(await under.supplier.profile({ esimTranNo }))).toMatchObject({
+        expect(valueOf(await under.supplier.profile({ ...OF_ACCOUNT, esimTranNo }))).toMatchObject({
           state: 'ready',
           profile: { status, supplierStatus: esimStatus },
         });
@@ -294,7 +313,9 @@ export function describeEsimSupplier(name: string, create: () => Promise<Supplie
         expect(valueOf(await topUpOf(transactionId, esim.esimTranNo))).toEqual(totals);
         expect(await under.supplier.balance()).toBe(before - topUp.cost);
         expect(await under.control.held(transactionId)).toBe(1);
-        expect(valueOf(await under.supplier.profile({ esimTranNo: esim.esimTranNo }))).toMatchObject({
+        expect(
+          valueOf(await under.supplier.profile({ ...OF_ACCOUNT, esimTranNo: esim.esimTranNo })),
+        ).toMatchObject({
           profile: { status: 'ACTIVE', totalVolumeBytes: totals.totalVolumeBytes },
         });
       });
@@ -302,7 +323,7 @@ export function describeEsimSupplier(name: string, create: () => Promise<Supplie
       it('whose answer is lost is unknown, found, and done when repeated, and the supplier holds it once', async () => {
         const { esimTranNo } = await newEsim();
         const transactionId = newId();
-        const request = { transactionId, esimTranNo, askedAt: new Date() };
+        const request = { ...OF_ACCOUNT, transactionId, esimTranNo, askedAt: new Date() };
         expect(valueOf(await under.supplier.findTopUp(request))).toEqual({ found: false });
         await under.control.setFaults({ loseAnswer: { next: 1 } });
         expect((await topUpOf(transactionId, esimTranNo)).outcome).toBe('unknown');
@@ -323,12 +344,17 @@ export function describeEsimSupplier(name: string, create: () => Promise<Supplie
         const { esimTranNo } = await newEsim();
         const unknownPackage = { ...topUp, packageCode: 'TOPUP_NONE' };
         expect(await topUpOf(newId(), esimTranNo, unknownPackage)).toMatchObject(refused('PACKAGE_UNKNOWN'));
-        valueOf(await under.supplier.cancel(esimTranNo, OPEN));
+        valueOf(await under.supplier.cancel({ ...OF_ACCOUNT, esimTranNo }, OPEN));
         expect(await topUpOf(newId(), esimTranNo)).toMatchObject(refused('NOT_ALLOWED_IN_STATE'));
       });
 
       it('is unknown to findTopUp for an eSIM that the supplier does not hold', async () => {
-        const request = { transactionId: newId(), esimTranNo: '00000000000000', askedAt: new Date() };
+        const request = {
+          ...OF_ACCOUNT,
+          transactionId: newId(),
+          esimTranNo: '00000000000000',
+          askedAt: new Date(),
+        };
         expect((await under.supplier.findTopUp(request)).outcome).toBe('unknown');
       });
     });
@@ -337,10 +363,16 @@ export function describeEsimSupplier(name: string, create: () => Promise<Supplie
       it('gives the money back once, and is done when repeated', async () => {
         const before = await under.supplier.balance();
         const { esimTranNo } = await newEsim();
-        expect(await under.supplier.cancel(esimTranNo, OPEN)).toEqual({ outcome: 'done', value: null });
-        expect(await under.supplier.cancel(esimTranNo, OPEN)).toEqual({ outcome: 'done', value: null });
+        expect(await under.supplier.cancel({ ...OF_ACCOUNT, esimTranNo }, OPEN)).toEqual({
+          outcome: 'done',
+          value: null,
+        });
+        expect(await under.supplier.cancel({ ...OF_ACCOUNT, esimTranNo }, OPEN)).toEqual({
+          outcome: 'done',
+          value: null,
+        });
         expect(await under.supplier.balance()).toBe(before);
-        expect(valueOf(await under.supplier.profile({ esimTranNo }))).toMatchObject({
+        expect(valueOf(await under.supplier.profile({ ...OF_ACCOUNT, esimTranNo }))).toMatchObject({
           profile: { status: 'CANCELLED' },
         });
       });
@@ -350,21 +382,26 @@ export function describeEsimSupplier(name: string, create: () => Promise<Supplie
         const { esimTranNo } = await newEsim();
         valueOf(await topUpOf(newId(), esimTranNo));
         expect(await under.supplier.balance()).toBe(before - item.cost - topUp.cost);
-        valueOf(await under.supplier.cancel(esimTranNo, OPEN));
+        valueOf(await under.supplier.cancel({ ...OF_ACCOUNT, esimTranNo }, OPEN));
         expect(await under.supplier.balance()).toBe(before);
       });
 
       it('whose answer is lost is unknown, and done when repeated', async () => {
         const { esimTranNo } = await newEsim();
         await under.control.setFaults({ loseAnswer: { next: 1 } });
-        expect((await under.supplier.cancel(esimTranNo, OPEN)).outcome).toBe('unknown');
-        expect(await under.supplier.cancel(esimTranNo, OPEN)).toEqual({ outcome: 'done', value: null });
+        expect((await under.supplier.cancel({ ...OF_ACCOUNT, esimTranNo }, OPEN)).outcome).toBe('unknown');
+        expect(await under.supplier.cancel({ ...OF_ACCOUNT, esimTranNo }, OPEN)).toEqual({
+          outcome: 'done',
+          value: null,
+        });
       });
 
       it.each(['IN_USE', 'REVOKE'])('of an eSIM with the status %s is refused', async (esimStatus) => {
         const { esimTranNo } = await newEsim();
         await under.control.changeEsim(esimTranNo, { esimStatus });
-        expect(await under.supplier.cancel(esimTranNo, OPEN)).toMatchObject(refused('NOT_ALLOWED_IN_STATE'));
+        expect(await under.supplier.cancel({ ...OF_ACCOUNT, esimTranNo }, OPEN)).toMatchObject(
+          refused('NOT_ALLOWED_IN_STATE'),
+        );
       });
     });
 
@@ -373,10 +410,16 @@ export function describeEsimSupplier(name: string, create: () => Promise<Supplie
         const { esimTranNo } = await newEsim();
         await under.control.changeEsim(esimTranNo, { esimStatus: 'IN_USE' });
         const before = await under.supplier.balance();
-        expect(await under.supplier.revoke(esimTranNo, OPEN)).toEqual({ outcome: 'done', value: null });
-        expect(await under.supplier.revoke(esimTranNo, OPEN)).toEqual({ outcome: 'done', value: null });
+        expect(await under.supplier.revoke({ ...OF_ACCOUNT, esimTranNo }, OPEN)).toEqual({
+          outcome: 'done',
+          value: null,
+        });
+        expect(await under.supplier.revoke({ ...OF_ACCOUNT, esimTranNo }, OPEN)).toEqual({
+          outcome: 'done',
+          value: null,
+        });
         expect(await under.supplier.balance()).toBe(before);
-        expect(valueOf(await under.supplier.profile({ esimTranNo }))).toMatchObject({
+        expect(valueOf(await under.supplier.profile({ ...OF_ACCOUNT, esimTranNo }))).toMatchObject({
           profile: { status: 'CANCELLED' },
         });
       });
@@ -384,8 +427,11 @@ export function describeEsimSupplier(name: string, create: () => Promise<Supplie
       it('whose answer is lost is unknown, and done when repeated', async () => {
         const { esimTranNo } = await newEsim();
         await under.control.setFaults({ loseAnswer: { next: 1 } });
-        expect((await under.supplier.revoke(esimTranNo, OPEN)).outcome).toBe('unknown');
-        expect(await under.supplier.revoke(esimTranNo, OPEN)).toEqual({ outcome: 'done', value: null });
+        expect((await under.supplier.revoke({ ...OF_ACCOUNT, esimTranNo }, OPEN)).outcome).toBe('unknown');
+        expect(await under.supplier.revoke({ ...OF_ACCOUNT, esimTranNo }, OPEN)).toEqual({
+          outcome: 'done',
+          value: null,
+        });
       });
     });
 
@@ -400,7 +446,7 @@ export function describeEsimSupplier(name: string, create: () => Promise<Supplie
         const from = new Date();
         const kept = await newEsim();
         const cancelled = await newEsim();
-        valueOf(await under.supplier.cancel(cancelled.esimTranNo, OPEN));
+        valueOf(await under.supplier.cancel({ ...OF_ACCOUNT, esimTranNo: cancelled.esimTranNo }, OPEN));
         const transactionId = newId();
         valueOf(await topUpOf(transactionId, kept.esimTranNo));
         // The supplier's times are whole seconds, so it lists others of the same second as well.

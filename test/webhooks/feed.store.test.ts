@@ -179,6 +179,24 @@ describe('an event for every account', () => {
   });
 });
 
+describe('the order', () => {
+  it.each([
+    ['of an account', newAccountId()],
+    ['for all accounts', null],
+  ])(
+    'puts an event %s after those committed before it, whichever transaction began first',
+    async (_name, owner) => {
+      const late = await books.world.startTransaction().execute();
+      await sql`select pg_current_xact_id()`.execute(late);
+      const keys = [await writeEvent(books.world, owner)];
+      keys.push(await writeEvent(late, owner));
+      await late.commit().execute();
+      const found = keysOf(await read(owner ?? newAccountId()));
+      expect(found.filter((key) => keys.includes(key))).toEqual(keys);
+    },
+  );
+});
+
 describe('pages', () => {
   it('follow one another without a gap or a repeat, whatever their size', async () => {
     const accountId = newAccountId();

@@ -15,6 +15,7 @@ import {
   takeBackOverdue,
   type WebhookDelivery,
 } from '../../src/webhooks/store/deliveries.ts';
+import { readFigures } from '../../src/operations/store/figures.ts';
 import { findEndpoint, type Endpoint } from '../../src/webhooks/store/endpoints.ts';
 import { listAttempts, reopenFailed, reopenMessage } from '../../src/webhooks/store/messages.ts';
 import { openBooks } from '../support/world/books.ts';
@@ -79,6 +80,20 @@ async function flooded(count: number): Promise<Endpoint> {
   await plant(endpoint, count);
   return endpoint;
 }
+
+it('we are as late as the message is overdue that is due the longest, of those that no workflow carries', async () => {
+  const lag = async () =>
+    (await readFigures(books.world)).find(({ figure }) => figure === 'messages-lag')?.value;
+  expect(await lag()).toBe(0);
+  const endpoint = await newEndpoint(books.world, newAccountId());
+  await plant(endpoint, 1, { dueAt: ago(7_200_000), isHandedOver: true });
+  await plant(endpoint, 1, { dueAt: ago(7_200_000), status: 'DELIVERED' });
+  await plant(endpoint, 1, { dueAt: ago(-600_000) });
+  expect(await lag()).toBe(0);
+  await plant(endpoint, 3, { dueAt: ago(3_600_000) });
+  expect(await lag()).toBeGreaterThanOrEqual(3_600);
+  expect(await lag()).toBeLessThan(3_700);
+});
 
 describe('a lease of what is due', () => {
   it('has the messages that are pending and due, and that no workflow carries, once until it expires', async () => {
@@ -340,7 +355,7 @@ describe('a message that a workflow carries', () => {
       return id;
     };
     const [due, longest, long, ended] = [
-      await add(ago(25_000)),
+      await add(ago(1_000)),
       await add(ago(90_000)),
       await add(ago(35_000)),
       await add(ago(90_000)),
@@ -355,6 +370,14 @@ describe('a message that a workflow carries', () => {
     expect(idsOf(await lease())).toEqual([long]);
     expect(await takeBackOld()).toBe(0);
     expect((await rowOf(due)).handed_over_at).not.toBeNull();
+  });
+
+  it('is taken back alone where one may be, also while the database takes the table for a small one', async () => {
+    const endpoint = await newEndpoint(books.world, newAccountId());
+    await plant(endpoint, 1);
+    await sql`vacuum analyze webhook_messages`.execute(books.owner);
+    await plant(endpoint, 4, { isHandedOver: true });
+    expect(await takeBackOverdue(books.world, { overdueMs: 30_000, limit: 1 })).toBe(1);
   });
 
   it('is taken back once by two sweeps at once', async () => {

@@ -18,10 +18,9 @@ import { soundStack } from '../support/world/sound-stack.ts';
 import { messagesAt } from './webhooks.support.ts';
 
 const stack = await soundStack({
-  env: {
-    SIMWAY_TEST_TIMINGS: JSON.stringify({ answerWithinMs: 2_500, pollFirstMs: 400, inFlightGraceMs: 500 }),
-    SIMWAY_TEST_WEBHOOK_SPEED: '500',
-  },
+  // Two buyers wait that long for what does not come.
+  timings: { pollFirstMs: 400, inFlightGraceMs: 500, answerWithinMs: 8_000 },
+  env: { SIMWAY_TEST_WEBHOOK_SPEED: '500' },
 });
 const receiver = await forFile(startReceiver());
 afterEach(() => stack.clearFaults());
@@ -252,7 +251,7 @@ it('an attempt shows its merchant the request and the answer, without secrets', 
   await buyer.buy('SIM-OK');
   const [message] = await until(
     () => messagesAt(stack.owner, listener.endpointId),
-    (messages) => messages[0]?.attempts === 1,
+    (messages) => (messages[0]?.attempts ?? 0) >= 1,
     { what: 'a message that was tried' },
   );
   const path = `/api/webhooks/messages/${message!.id}`;

@@ -125,7 +125,7 @@ const messages = ({ role }: World) => sql`
   grant insert on webhook_attempts to ${role};
 `;
 
-const feed = ({ role }: World) => sql`
+const feed = ({ role, ownPath }: World) => sql`
   -- cluster: what the transaction ids are from. A server that was restored counts them again
   -- (migrations/event-positions.ts).
   create table event_feed (
@@ -136,15 +136,13 @@ const feed = ({ role }: World) => sql`
   );
   insert into event_feed default values;
 
-  -- Volatile, as the transaction's id is taken here where it has none yet.
-  create function event_position() returns bigint language sql volatile as $$
-    select pg_current_xact_id()::text::bigint + position_offset from event_feed
-  $$;
-
-  -- Each with its place in the order of commits. Events without an account are for all.
+  -- Events without an account are for all.
   create table events (
     id text primary key check (id ~ '^evt-[0-9a-f]{32}$'),
-    position bigint not null default event_position(),
+    -- The id of its transaction, or the position of an event that was committed before it, of its account or,
+    -- without one, of all: so causes come before what follows from them, and no position is below one that
+    -- readers have passed.
+    position bigint not null,
     seq bigint not null generated always as identity,
     account_id text,
     event text not null,
@@ -158,6 +156,27 @@ const feed = ({ role }: World) => sql`
   create index events_by_age on events (created_at);
   -- The life of an eSIM.
   create index events_by_subject on events (subject) where subject is not null;
+
+  -- A transaction may have its id long before it writes an event, as where it waits for locks of many eSIMs.
+  -- A position that is given is one of a restore. Each branch reads the end of its part of the index, which
+  -- one query over both would not.
+  create function position_event() returns trigger language plpgsql ${ownPath} as $$
+    declare
+      last bigint;
+    begin
+      if new.position is not null then
+        return new;
+      end if;
+      if new.account_id is null then
+        select max(position) into last from events where account_id is null;
+      else
+        select max(position) into last from events where account_id = new.account_id;
+      end if;
+      select greatest(pg_current_xact_id()::text::bigint + position_offset, last) into new.position
+        from event_feed;
+      return new;
+    end $$;
+  create trigger position_event before insert on events for each row execute function position_event();
 
   grant insert (id, account_id, event, event_key, subject, body), delete on events to ${role};
   grant update (deleted_to) on event_feed to ${role};

@@ -170,10 +170,10 @@ export async function revokeKeys(db: AccountsDb, which: WhichKeys): Promise<numb
 export async function writeLastUses(db: AccountsDb, keyIds: readonly string[]): Promise<void> {
   await sql`
     update api_keys set last_used_at = least(now(), revoked_at, expires_at)
-     where id in (
+     where id = any(array(
        select id from api_keys
         where id = any(${keyIds}::text[]) and (last_used_at is null or last_used_at < now() - interval '4 minutes')
-          for no key update skip locked)`.execute(db);
+          for no key update skip locked))`.execute(db);
 }
 
 /**

@@ -96,7 +96,7 @@ export async function leaseUserNotice(db: AccountsDb, leaseMs: number): Promise<
   const { rows } = await sql<LeasedNotice>`
     with leased as (
       update user_notices set attempts = attempts + 1, next_attempt_at = now() + ${leaseMs}::float8 * interval '1 ms'
-       where id in (
+       where id = (
          select id from user_notices where next_attempt_at <= now()
           order by next_attempt_at limit 1 for update skip locked)
       returning id, user_id, kind, facts, attempts, created_at

@@ -47,14 +47,14 @@ const BATCH_PART = 1 / 4;
 const ONE_ACCOUNTS_BATCH_PART = 1 / 8;
 
 /**
- * Orders that one account may send a second, for each request of the supplier's allowance, and as many
- * requests for what became of them: together five eighths of it. What is left is enough for another account's
- * purchase.
+ * Effects for one account a second (orders, top-ups, cancellations, revocations), for each request of the
+ * supplier's allowance, and as many questions about its orders and eSIMs: together five eighths of it. What
+ * is left is enough for another account's purchase.
  */
-const ONE_ACCOUNTS_ORDERS = 5 / 16;
+const ONE_ACCOUNTS_PART = 5 / 16;
 
 /** What the requests for one account may take of the gateway's bound, and what reconciliation may. */
-const ONE_ACCOUNTS_PART = 1 / 4;
+const ONE_ACCOUNTS_PAYMENTS_PART = 1 / 4;
 const RECONCILIATION_PART = 1 / 4;
 /** A pacer is a few hundred bytes. One that is forgotten has been idle for longer than its window. */
 const MAX_ACCOUNT_PACERS = 10_000;
@@ -133,13 +133,17 @@ export function composeRedisServices(
     rateLimiter: redis
       ? createRedisRateLimiter({ redis, keyPrefix: `${namespacePrefix}:limit:` })
       : createInProcessRateLimiter(),
-    /** A supplier's allowance by kind of work. Orders may take all of it, and find most of it free. */
-    supplierPacers: (supplierName: string, { environment, supplier }: WorldConfig) => {
+    /** A supplier's allowance by kind of work. All accounts together may take the whole. */
+    supplierPacers: (
+      supplierName: string,
+      { environment, supplier }: WorldConfig,
+      counted = (whole: Pacer): Pacer => whole,
+    ) => {
       const paced = pacedOf(supplier);
       if (!paced) {
         const background = inBackground(UNLIMITED);
         const ofAccount = (): Pacer => UNLIMITED;
-        const accounts = { ordersOf: ofAccount, profilesOf: ofAccount };
+        const accounts = { effectsOf: ofAccount, questionsOf: ofAccount };
         return { orders: UNLIMITED, ...accounts, reads: UNLIMITED, background, checks: UNLIMITED };
       }
       const name = `${environment}:supplier-${supplierName}`;
@@ -147,9 +151,11 @@ export function composeRedisServices(
       const reads = partOf(orders, `${name}-reads`, paced, READS_PART);
       const inReads = (work: string, part: number) => partOf(reads, `${name}-${work}`, paced, part);
       const background = inBackground(inReads('background', BACKGROUND_PART));
-      const ordersOf = partOfAccounts(orders, `${name}-orders`, paced, ONE_ACCOUNTS_ORDERS);
-      const profilesOf = partOfAccounts(orders, `${name}-profiles`, paced, ONE_ACCOUNTS_ORDERS);
-      return { orders, ordersOf, profilesOf, reads, background, checks: inReads('checks', CHECKS_PART) };
+      // Counted by itself: an alert is raised when the whole is used up, not when one account's part is.
+      const whole = counted(orders);
+      const effectsOf = partOfAccounts(whole, `${name}-orders`, paced, ONE_ACCOUNTS_PART);
+      const questionsOf = partOfAccounts(whole, `${name}-profiles`, paced, ONE_ACCOUNTS_PART);
+      return { orders, effectsOf, questionsOf, reads, background, checks: inReads('checks', CHECKS_PART) };
     },
     /** What an account's batches may begin; a purchase of theirs takes its requests from those of orders. */
     batchPacer: ({ environment, supplier }: WorldConfig): ((accountId: string) => Pacer) => {
@@ -168,7 +174,7 @@ export function composeRedisServices(
       const all = pacer(name, paced.requestsPerSecond, paced.shareWithoutRedis);
       return {
         all,
-        account: partOfAccounts(all, name, paced, ONE_ACCOUNTS_PART),
+        account: partOfAccounts(all, name, paced, ONE_ACCOUNTS_PAYMENTS_PART),
         reconciliation: partOf(all, `${name}-reconciliation`, paced, RECONCILIATION_PART),
       };
     },

@@ -45,12 +45,13 @@ export function composeSupplier(
 ) {
   const credentials = secrets.suppliers[world.environment];
   if (!credentials) throw new Error(`no supplier credentials for ${world.environment}`);
-  const { orders, ordersOf, profilesOf, reads, background, checks } = redis.supplierPacers(
-    ESIM_ACCESS,
-    world,
-  );
   const counted = (pacer: Pacer, work: VendorWork) =>
     measured(pacer, { vendor: 'supplier', work }, metrics?.world(world.environment));
+  const { orders, effectsOf, questionsOf, reads, background, checks } = redis.supplierPacers(
+    ESIM_ACCESS,
+    world,
+    (whole) => counted(whole, 'whole'),
+  );
   const supplier = createEsimAccessSupplier({
     baseUrl: world.supplier.baseUrl,
     accessCode: credentials.accessCode,
@@ -58,7 +59,7 @@ export function composeSupplier(
     sign: true,
     pacer: counted(orders, 'orders'),
     accountPacer: (accountId, work) =>
-      counted(work === 'orders' ? ordersOf(accountId) : profilesOf(accountId), 'orders'),
+      counted(work === 'effects' ? effectsOf(accountId) : questionsOf(accountId), 'orders'),
     clock: systemClock,
     logger,
     timeLimitMs: world.supplier.timeLimitMs,

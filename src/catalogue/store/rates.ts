@@ -309,7 +309,7 @@ export async function declineQuarantined(
 export function forgetRates(db: WorldDb, createdBefore: Date, isOver?: () => boolean): Promise<number> {
   return inBatches(async (limit) => {
     const { numAffectedRows } = await sql`
-      delete from exchange_rates where id in (
+      delete from exchange_rates where id = any(array(
         select id from exchange_rates rate
          where created_at < ${createdBefore} and confirmed_by is null
            and (select rate_id from purchases where rate_id = rate.id::text limit 1) is null
@@ -317,7 +317,7 @@ export function forgetRates(db: WorldDb, createdBefore: Date, isOver?: () => boo
              select from exchange_rates newer
               where newer.currency = rate.currency and newer.status = 'GOOD'
                 and (newer.observed_at, newer.id) > (rate.observed_at, rate.id)))
-         order by created_at limit ${limit} for update skip locked)`.execute(db);
+         order by created_at limit ${limit} for update skip locked))`.execute(db);
     return Number(numAffectedRows ?? 0n);
   }, isOver);
 }

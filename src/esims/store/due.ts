@@ -26,10 +26,11 @@ export async function leaseForUsage(db: WorldDb, { supplier, now, limit }: DueLe
   const askable = sql`${MOVING} and supplier = ${supplier} and ${notAskedSince('usage_asked_at', now, USAGE_RETRY_MS)}`;
   const { rows } = await sql<{ esim_tran_no: string }>`
     update esims set usage_asked_at = ${now}
-     where id in (select id from esims
-                   where ${askable} and next_usage_at <= ${new Date(now.getTime() + AHEAD_MS)}
-                     and (select next_usage_at from esims where ${askable} order by next_usage_at limit 1) <= ${now}
-                   order by next_usage_at limit ${limit} for update skip locked)
+     where id = any(array(
+             select id from esims
+              where ${askable} and next_usage_at <= ${new Date(now.getTime() + AHEAD_MS)}
+                and (select next_usage_at from esims where ${askable} order by next_usage_at limit 1) <= ${now}
+              order by next_usage_at limit ${limit} for update skip locked))
     returning esim_tran_no`.execute(db);
   return rows.map((row) => row.esim_tran_no);
 }
@@ -38,9 +39,10 @@ export async function leaseForUsage(db: WorldDb, { supplier, now, limit }: DueLe
 export async function leaseForCheck(db: WorldDb, { supplier, now, limit }: DueLease): Promise<EsimRow[]> {
   const { rows } = await sql<EsimRow>`
     update esims set check_asked_at = ${now}
-     where id in (select id from esims
-                   where ${MOVING} and supplier = ${supplier} and next_check_at <= ${now} and ${notAskedSince('check_asked_at', now, CHECK_RETRY_MS)}
-                   order by next_check_at limit ${limit} for update skip locked)
+     where id = any(array(
+             select id from esims
+              where ${MOVING} and supplier = ${supplier} and next_check_at <= ${now} and ${notAskedSince('check_asked_at', now, CHECK_RETRY_MS)}
+              order by next_check_at limit ${limit} for update skip locked))
     returning *`.execute(db);
   return rows;
 }

@@ -93,9 +93,10 @@ const LEASE = sql`interval '5 minutes'`;
 export async function leaseDueMandates(db: WorldDb, limit: number): Promise<MandateRow[]> {
   const { rows } = await sql<MandateRow>`
     update top_up_mandates set sequence = sequence + 1, due_at = now() + ${LEASE}
-     where id in (select id from top_up_mandates
-                   where state = 'ACTIVE' and due_at <= now() and open_transaction_id is null
-                   order by due_at limit ${limit} for no key update skip locked)
+     where id = any(array(
+             select id from top_up_mandates
+              where state = 'ACTIVE' and due_at <= now() and open_transaction_id is null
+              order by due_at limit ${limit} for no key update skip locked))
     returning *`.execute(db);
   return rows;
 }

@@ -86,9 +86,10 @@ export async function leaseSupplierEvents(
 ): Promise<SupplierEventRow[]> {
   const { rows } = await sql<SupplierEventRow>`
     update supplier_events set leased_until = clock_timestamp() + ${LEASE_FOR}
-     where id in (select id from supplier_events
-                   where supplier = ${supplier} and applied_at is null and (leased_until is null or leased_until < clock_timestamp())
-                   order by id limit ${limit} for update skip locked)
+     where id = any(array(
+             select id from supplier_events
+              where supplier = ${supplier} and applied_at is null and (leased_until is null or leased_until < clock_timestamp())
+              order by id limit ${limit} for update skip locked))
     returning *`.execute(db);
   return rows.toSorted((a, b) => Number(a.id - b.id));
 }
@@ -132,8 +133,8 @@ export async function forgetSupplierEvents(
   const forget = (which: RawBuilder<unknown>) =>
     inBatches(async (limit) => {
       const { numAffectedRows } = await sql`
-        delete from supplier_events where id in (
-          select id from supplier_events where ${which} limit ${limit} for update skip locked)`.execute(db);
+        delete from supplier_events where id = any(array(
+          select id from supplier_events where ${which} limit ${limit} for update skip locked))`.execute(db);
       return Number(numAffectedRows ?? 0n);
     }, isOver);
   const foreign = await forget(sql`is_foreign and received_at < ${foreignBefore}`);

@@ -180,8 +180,9 @@ export async function leaseOverdueJobs(
 ): Promise<JobRef[]> {
   const { rows } = await sql<JobRef>`
     update jobs set next_check_at = ${new Date(now.getTime() + againAfterMs)}
-     where id in (select id from jobs where closed_at is null and next_check_at <= ${now}
-                   order by next_check_at limit ${limit} for update skip locked)
+     where id = any(array(
+             select id from jobs where closed_at is null and next_check_at <= ${now}
+              order by next_check_at limit ${limit} for update skip locked))
     returning id, kind, account_id as "accountId"`.execute(db);
   return rows;
 }

@@ -91,8 +91,11 @@ export async function lockWalletFor(
   { amountMinor }: Money,
 ): Promise<({ readonly balance_minor: bigint } & ThresholdCrossing) | undefined> {
   const { rows } = await sql<{ balance_minor: bigint } & ThresholdCrossing>`
+    with wallet as (
+      select account_id, balance_minor from wallets where account_id = ${accountId} for no key update
+    )
     select wallet.balance_minor, low.*, now() as at
-      from (select account_id, balance_minor from wallets where account_id = ${accountId} for no key update) wallet,
+      from wallet,
            low_balance_crossing(wallet.account_id, wallet.balance_minor, ${amountMinor}) low`.execute(trx);
   return rows[0];
 }

@@ -215,7 +215,7 @@ export async function leaseMessage(db: WorldDb, leaseMs: number): Promise<Leased
     with leased as (
       update alert_messages
          set attempts = attempts + 1, next_attempt_at = clock_timestamp() + ${leaseMs}::float8 * interval '1 ms'
-       where id in (
+       where id = (
          select id from alert_messages where sent_at is null and next_attempt_at <= clock_timestamp()
           order by next_attempt_at limit 1 for update skip locked)
       returning *

@@ -3,7 +3,8 @@ import { CONVERTED_CURRENCIES } from '../../domain/money.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 
 export interface Figure {
-  readonly figure: 'open' | 'held' | 'refund' | 'messages' | 'notices' | 'monitor-lag' | 'rate-age';
+  readonly figure:
+    'open' | 'held' | 'refund' | 'messages' | 'messages-lag' | 'notices' | 'monitor-lag' | 'rate-age';
   readonly label: string;
   readonly value: number;
 }
@@ -19,6 +20,9 @@ export async function readFigures(db: WorldDb): Promise<Figure[]> {
     select 'refund', currency, sum(amount_minor)::bigint from refunds where closed_at is null group by currency
     union all
     select 'messages', '', count(*) from webhook_messages where status = 'PENDING'
+    union all
+    select 'messages-lag', '', greatest(0, extract(epoch from clock_timestamp() - min(next_attempt_at)))::bigint
+      from webhook_messages where status = 'PENDING' and handed_over_at is null
     union all
     select 'notices', '', count(*) from notices where sent_at is null
     union all

@@ -60,9 +60,9 @@ export function forgetBuyerEmails(db: WorldDb, before: Date, isOver?: () => bool
   return inBatches(async (limit) => {
     const { numAffectedRows } = await sql`
       update buyer_details set customer_email = null
-       where transaction_id in (
+       where transaction_id = any(array(
          select transaction_id from buyer_details where customer_email is not null and created_at < ${before}
-          order by created_at limit ${limit} for update skip locked)`.execute(db);
+          order by created_at limit ${limit} for update skip locked))`.execute(db);
     return Number(numAffectedRows ?? 0n);
   }, isOver);
 }

@@ -121,11 +121,11 @@ export function forgetGatewayEvents(
 ): Promise<number> {
   return inBatches(async (limit) => {
     const { numAffectedRows } = await sql`
-      delete from gateway_events where id in (
+      delete from gateway_events where id = any(array(
         select id from gateway_events
          where applied_at < ${appliedBefore}
            and (note is distinct from ${UNMATCHED_EVENT} or about not in ('charge', 'refund', 'dispute'))
-         order by applied_at limit ${limit} for update skip locked)`.execute(db);
+         order by applied_at limit ${limit} for update skip locked))`.execute(db);
     return Number(numAffectedRows ?? 0n);
   }, isOver);
 }

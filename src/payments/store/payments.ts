@@ -227,11 +227,11 @@ export async function closeExpiredPayments(
 ): Promise<number> {
   const { numAffectedRows } = await sql`
     update payments set status = 'CLOSED', updated_at = now()
-     where reference in (
+     where reference = any(array(
        select reference from payments
         where status in ('ASKED', 'OPEN') and expires_at <= clock_timestamp() - ${`${expiredForMs} milliseconds`}::interval
           and (has_money or gateway_status in ('abandoned', 'failed'))
-        limit ${limit} for no key update skip locked)`.execute(db);
+        limit ${limit} for no key update skip locked))`.execute(db);
   return Number(numAffectedRows ?? 0n);
 }
 

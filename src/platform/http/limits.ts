@@ -95,17 +95,23 @@ export const MAX_MOVED_MINOR = 100_000_000_000n;
 
 /**
  * Purchases of one account that an API process works on at once, if SIMWAY_PURCHASES_AT_ONCE does not say it.
- * Two cores carry some 30 a second so; more at once would keep other accounts waiting.
+ * Two cores carry some 30 a second so; more at once would keep other accounts waiting. Half of them,
+ * rounded up, while another account buys.
  */
 export const DEFAULT_PURCHASES_AT_ONCE = 2;
 /**
  * Purchases of one account that may wait for those before them, in one process, and for how long: a client
- * that sends a hundred quick ones at a time is served, one without end is told to slow down.
+ * that sends a hundred quick ones at a time is served, or fifty while others buy. One that sends more gets
+ * 429.
  */
 export const MAX_WAITING_PURCHASES = 200;
 export const PURCHASE_TURN_WITHIN_MS = 5_000;
-/** One that takes longer waits for its supplier or gateway, as a rule, and the next one begins. */
-export const LONG_PURCHASE_MS = 600;
+/**
+ * One that takes longer waits for its supplier or gateway, as a rule, and the next one begins; after half of
+ * it beside others. So at least 2.2 begin a second. An account's part at the supplier is as much, and none
+ * piles up behind it.
+ */
+export const LONG_PURCHASE_MS = 900;
 
 /** A key is about 60 characters; anything far longer is junk and is not even hashed. */
 export const MAX_API_KEY_CHARACTERS = 200;

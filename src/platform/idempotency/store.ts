@@ -267,12 +267,14 @@ export interface AnswerOwner extends Pick<IdempotencyKeyInfo, 'key' | 'path' | '
 export function forgetOldKeys(db: WorldDb, before: Date, isOver?: () => boolean): Promise<number> {
   return inBatches(async (limit) => {
     const { rows } = await sql<{ count: bigint }>`
-      with forgotten as (
-        delete from idempotency_keys where (account_id, key) in (
-          select account_id, key from idempotency_keys
-           where created_at < ${before} and not begun
-             and (refusal_reason is null or created_at < ${before}::timestamptz - interval '1 day')
-           order by created_at limit ${limit} for update skip locked)
+      with old as (
+        select account_id, key from idempotency_keys
+         where created_at < ${before} and not begun
+           and (refusal_reason is null or created_at < ${before}::timestamptz - interval '1 day')
+         order by created_at limit ${limit} for update skip locked
+      ), forgotten as (
+        delete from idempotency_keys using old
+         where idempotency_keys.account_id = old.account_id and idempotency_keys.key = old.key
         returning transaction_id
       ), retired as (
         insert into retired_transaction_ids (transaction_id)

@@ -10,9 +10,9 @@ export type Metrics = ReturnType<typeof createMetrics>;
 /** For events about people. */
 export type PeopleMetrics = Metrics['people'];
 export type WorldMetrics = ReturnType<Metrics['world']>;
-/** Kinds of work that have a part of a vendor's allowance each. */
+/** Kinds of work that have a part of a vendor's allowance each, and the whole that accounts share. */
 export type VendorWork =
-  'orders' | 'reads' | 'background' | 'checks' | 'payments' | 'monitor' | 'reconciliation';
+  'whole' | 'orders' | 'reads' | 'background' | 'checks' | 'payments' | 'monitor' | 'reconciliation';
 
 /** From a cached read to a purchase that waits its full eight seconds. */
 const DURATION_BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];

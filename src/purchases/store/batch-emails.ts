@@ -30,7 +30,7 @@ export async function leaseEmail(db: WorldDb, now: Date, leaseMs: number): Promi
   const { rows } = await sql<LeasedEmail>`
     with leased as (
       update job_rows set email_attempts = email_attempts + 1, email_next_at = ${new Date(now.getTime() + leaseMs)}
-       where (job_id, row_number) in (
+       where (job_id, row_number) = (
          select job_id, row_number from job_rows where email_next_at <= ${now}
           order by email_next_at limit 1 for update skip locked)
       returning *
@@ -70,10 +70,12 @@ export async function postponeEmail(db: WorldDb, { batchId, rowNumber }: RowKey,
 export function forgetTravellerEmails(db: WorldDb, before: Date, isOver?: () => boolean): Promise<number> {
   return inBatches(async (limit) => {
     const result = await sql`
-      update job_rows set email = null
-       where (job_id, row_number) in (
-         select job_id, row_number from job_rows where email is not null and email_closed_at < ${before}
-          order by email_closed_at limit ${limit} for update skip locked)`.execute(db);
+      with ended as (
+        select job_id, row_number from job_rows where email is not null and email_closed_at < ${before}
+         order by email_closed_at limit ${limit} for update skip locked
+      )
+      update job_rows set email = null from ended
+       where job_rows.job_id = ended.job_id and job_rows.row_number = ended.row_number`.execute(db);
     return Number(result.numAffectedRows ?? 0);
   }, isOver);
 }

@@ -2,6 +2,7 @@
 import { sql, type RawBuilder, type Selectable } from 'kysely';
 import type { PageQuery } from '../../domain/page.ts';
 import type { AttentionReason, PurchaseEvent } from '../../domain/states.ts';
+import type { EsimRequest } from '../../esims/port.ts';
 import { lockPurchase } from '../../payments/store/lock-order.ts';
 import { inTransaction } from '../../platform/database/transactions.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
@@ -18,6 +19,12 @@ interface Followed {
   readonly id: string;
   readonly transaction_id: string;
 }
+
+/** How the supplier is asked about its eSIM: nothing else of the row is sent. */
+export const esimOf = (row: { readonly esimTranNo: string; readonly account_id: string }): EsimRequest => ({
+  esimTranNo: row.esimTranNo,
+  accountId: row.account_id,
+});
 
 /** A step may still move it on. The money of a cancelled return is on its way without one. */
 const IS_OPEN = {
@@ -75,9 +82,10 @@ export async function leaseOverdue<T extends Table>(
 ): Promise<Selectable<Tables[T]>[]> {
   const { rows } = await sql<Selectable<Tables[T]>>`
     update ${sql.table(table)} set next_check_at = clock_timestamp()
-     where id in (select id from ${sql.table(table)}
-                   where ${IS_OPEN[table]} and next_check_at < clock_timestamp() - ${forMs} * interval '1 ms'
-                   order by next_check_at limit ${limit} for update skip locked)
+     where id = any(array(
+             select id from ${sql.table(table)}
+              where ${IS_OPEN[table]} and next_check_at < clock_timestamp() - ${forMs} * interval '1 ms'
+              order by next_check_at limit ${limit} for update skip locked))
     returning *`.execute(db);
   return rows;
 }

@@ -135,9 +135,9 @@ export async function withdrawQuote(
 export function forgetQuotes(db: WorldDb, expiredBefore: Date, isOver?: () => boolean): Promise<number> {
   return inBatches(async (limit) => {
     const { numAffectedRows } = await sql`
-      delete from quotes where id in (
+      delete from quotes where id = any(array(
         select id from quotes where expires_at < ${expiredBefore}
-         order by expires_at limit ${limit} for update skip locked)`.execute(db);
+         order by expires_at limit ${limit} for update skip locked))`.execute(db);
     return Number(numAffectedRows ?? 0n);
   }, isOver);
 }

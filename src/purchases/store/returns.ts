@@ -136,6 +136,19 @@ export async function beginCancelReturn(db: WorldDb, id: string, timeLimitMs: nu
   return begun.numAffectedRows === 1n;
 }
 
+/** Undoes `beginCancelReturn` where nothing was sent, unless another has begun since this row was read. */
+export async function forgetCancelReturn(
+  db: WorldDb,
+  { id, cancel_attempts, cancel_send_before, cancel_settles_after }: ReturnRow,
+): Promise<void> {
+  await db
+    .updateTable('returns')
+    .set({ cancel_attempts, cancel_send_before, cancel_settles_after })
+    .where('id', '=', id)
+    .where('cancel_attempts', '=', cancel_attempts + 1)
+    .execute();
+}
+
 /**
  * Ends a return without a change. false: it has ended, or a cancellation may still arrive. `knownAttempts`:
  * those of which a step knows that none can. One that another step has sent since is not overruled.

@@ -43,8 +43,8 @@ export interface Pacing {
 }
 
 export interface ClientOptions extends Credentials, Pacing {
-  /** In place of `pacer` for a call that names its account: an order, or what became of one. */
-  readonly accountPacer?: ((accountId: string, work: 'orders' | 'profiles') => Pacer) | undefined;
+  /** In place of `pacer` for a call that names its account. */
+  readonly accountPacer?: ((accountId: string, work: 'effects' | 'questions') => Pacer) | undefined;
   /** `https://api.esimaccess.com`, or where a simulator listens; a path in it is kept. */
   readonly baseUrl: string;
   readonly clock: Clock;
@@ -100,7 +100,7 @@ function clientOn(
   const pacerOf = (call: CallOptions): Pacer =>
     call.accountId === undefined
       ? pacer
-      : (accountPacer?.(call.accountId, 'fence' in call ? 'orders' : 'profiles') ?? pacer);
+      : (accountPacer?.(call.accountId, 'fence' in call ? 'effects' : 'questions') ?? pacer);
   const attempt = async (operation: string, body: string, call: CallOptions): Promise<Answer> => {
     const withinMs = call.paceWithinMs ?? paceWithinMs;
     if (!(await pacerOf(call).takeSlot(withinMs))) {

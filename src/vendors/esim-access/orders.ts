@@ -13,40 +13,53 @@ const PAGE_SIZE = 500;
 
 /** The vendor's clock and ours may differ, and an order may be accepted some time after it was sent. */
 const SLACK_MS = 120_000;
-/** A window with more than five pages is halved: a list that grows while it is read repeats itself. */
+/** A window with more than five pages is split: a list that grows while it is read repeats itself. */
 const MAX_PER_WINDOW = 5 * PAGE_SIZE;
+/** What the first part of it would hold if the list were even. */
+const WANTED_PER_WINDOW = 4 * PAGE_SIZE;
 /** The vendor's times are whole seconds. */
 const MIN_WINDOW_MS = 1_000;
-/** Five seconds of the vendor's 8 requests a second. The next search continues where this one ended. */
+/** A step has 15 s for it and a question about the order. The next search continues where this one ended. */
+const SEARCH_MS = 8_000;
+/** At the pace of one account, five and a half seconds. */
+const ENOUGH_PAGES = 12;
+/** Of a search that comes no further, as in a list that does not say how long it is. */
 const MAX_SEARCH_PAGES = 40;
 
 /**
  * Searches windows of time, oldest first, small enough to be read to their end, and says how far it came
- * where one call is not enough. Never creates anything. `not-listed` proves nothing about an order that is
- * still being allocated: the vendor lists it later.
+ * where one call is not enough, or where a page is not answered. It ends only where the next search begins
+ * later than this one did. Never creates anything. `not-listed` proves nothing about an order that is still
+ * being allocated: the vendor lists it later.
  */
 export async function findOrder(client: Client, request: FindRequest): Promise<Outcome<OrderSearch>> {
-  const { transactionId, from, until } = request;
+  const { transactionId, accountId, from, until } = request;
+  const endsAtMs = performance.now() + SEARCH_MS;
   const waiting = [{ fromMs: from.getTime() - SLACK_MS, toMs: until.getTime() + SLACK_MS }];
   let pages = 0;
+  const isEnough = (): boolean => pages >= ENOUGH_PAGES || performance.now() > endsAtMs;
   for (let window = waiting.shift(); window; window = waiting.shift()) {
     const { fromMs, toMs } = window;
+    const isFurther = fromMs > from.getTime();
+    const soFar = done({ state: 'searching', searchedUntil: new Date(fromMs) });
     const times = { startTime: wireTimeOf(new Date(fromMs)), endTime: wireTimeOf(new Date(toMs)) };
     let seen = 0;
     for (let pageNum = 1; ; pageNum += 1) {
-      if (pages === MAX_SEARCH_PAGES) return done({ state: 'searching', searchedUntil: new Date(fromMs) });
+      if (pages === MAX_SEARCH_PAGES || (isFurther && isEnough())) return soFar;
       const query = { ...times, pager: { pageNum, pageSize: PAGE_SIZE } };
-      const page = esimPageOf(await client.call('/esim/query', query, { isIdempotent: true }));
+      const page = esimPageOf(await client.call('/esim/query', query, { isIdempotent: true, accountId }));
       pages += 1;
-      if (page.outcome !== 'done') return page;
+      if (page.outcome !== 'done') return isFurther ? soFar : page;
       const { esims, total } = page.value;
       const ours = esims
         .map(({ profile }) => profile)
         .find((esim) => esim.transactionId === transactionId && esim.orderNo !== '');
       if (ours) return done({ state: 'found', orderNo: ours.orderNo, esimTranNo: ours.esimTranNo });
-      if (pageNum === 1 && (total ?? 0) > MAX_PER_WINDOW && toMs - fromMs > MIN_WINDOW_MS) {
-        // Both halves have the second between them, as the vendor includes both ends.
-        const middleMs = fromMs + Math.ceil((toMs - fromMs) / 2);
+      const lengthMs = toMs - fromMs;
+      if (pageNum === 1 && total !== null && total > MAX_PER_WINDOW && lengthMs > MIN_WINDOW_MS) {
+        // Both parts have the second between them, as the vendor includes both ends.
+        const firstMs = Math.ceil(lengthMs * Math.min(0.5, WANTED_PER_WINDOW / total));
+        const middleMs = fromMs + Math.max(MIN_WINDOW_MS, firstMs);
         waiting.unshift({ fromMs, toMs: middleMs }, { fromMs: middleMs, toMs });
         break;
       }

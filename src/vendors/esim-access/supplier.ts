@@ -127,22 +127,22 @@ function createEffects(context: Context): Pick<EsimSupplier, 'order' | 'topUp' |
     },
 
     // Where the state forbids it, checks whether that is because it was cancelled, with its refund, before.
-    cancel: async (esimTranNo, fence) => {
-      const answer = await client.call('/esim/cancel', { esimTranNo }, { fence });
+    cancel: async ({ esimTranNo, accountId }, fence) => {
+      const answer = await client.call('/esim/cancel', { esimTranNo }, { fence, accountId });
       const outcome = outcomeOf(context, { kind: 'change', operation: 'cancel', answer }, () => null);
       if (answer.kind !== 'failed' || answer.code !== CODE_WRONG_STATE) return outcome;
-      const listed = listedEsim({ esimTranNo }, await queryEsim(client, { esimTranNo }));
+      const listed = await readEsim(client, { esimTranNo, accountId });
       if (listed.outcome !== 'done') return listed;
       const isRefunded = listed.value.profile.esimStatus === CANCELLED_WITH_REFUND;
       return isRefunded ? { outcome: 'done', value: null } : outcome;
     },
 
     // The same: whether it has ended already is asked.
-    revoke: async (esimTranNo, fence) => {
-      const answer = await client.call('/esim/revoke', { esimTranNo }, { fence });
+    revoke: async ({ esimTranNo, accountId }, fence) => {
+      const answer = await client.call('/esim/revoke', { esimTranNo }, { fence, accountId });
       const outcome = outcomeOf(context, { kind: 'change', operation: 'revoke', answer }, () => null);
       if (answer.kind !== 'failed' || answer.code !== CODE_WRONG_STATE) return outcome;
-      const listed = listedEsim({ esimTranNo }, await queryEsim(client, { esimTranNo }));
+      const listed = await readEsim(client, { esimTranNo, accountId });
       if (listed.outcome !== 'done') return listed;
       const status = esimStatusOf(listed.value.profile.esimStatus);
       return status === 'CANCELLED' || status === 'EXPIRED' ? { outcome: 'done', value: null } : outcome;
@@ -157,8 +157,8 @@ function createReads({
   return {
     findOrder: (request) => findOrder(client, request),
 
-    findTopUp: async ({ transactionId, esimTranNo }) => {
-      const listed = listedEsim({ esimTranNo }, await queryEsim(client, { esimTranNo }));
+    findTopUp: async ({ transactionId, esimTranNo, accountId }) => {
+      const listed = await readEsim(client, { esimTranNo, accountId });
       if (listed.outcome !== 'done') return listed;
       const { profile, packageList } = listed.value;
       const held = packageList.find((item) => item.transactionId === transactionId);
@@ -213,6 +213,9 @@ type EsimQuery = Parameters<EsimSupplier['profile']>[0];
 
 const queryEsim = (client: Client, { accountId, ...query }: EsimQuery): Promise<Answer> =>
   client.call('/esim/query', { ...query, pager: SMALL_PAGE }, { isIdempotent: true, accountId });
+
+const readEsim = async (client: Client, query: EsimQuery): Promise<Outcome<WireEsim>> =>
+  listedEsim(query, await queryEsim(client, query));
 
 /**
  * The eSIM that was asked for: a list that was not narrowed as asked must not pass another customer's eSIM

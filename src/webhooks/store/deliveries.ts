@@ -227,9 +227,10 @@ export async function recordDelivered(
       select id, made_before + 1, at, ms, outcome, status, answer_start, url, request_headers, answer_headers from message
     ), endpoint as (
       update webhook_endpoints set failing_since = null
-       where id in (select id from webhook_endpoints
-                     where id in (select endpoint_id from message) and failing_since is not null
-                     order by id for no key update)
+       where id = any(array(
+               select id from webhook_endpoints
+                where id in (select endpoint_id from message) and failing_since is not null
+                order by id for no key update))
     )
     select id from message`.execute(db);
   return new Set(rows.map(({ id }) => id));
@@ -353,22 +354,13 @@ export async function takeBackOverdue(
   db: WorldDb,
   { overdueMs, limit }: { readonly overdueMs: number; readonly limit: number },
 ): Promise<number> {
-  const overdue = db
-    .selectFrom('webhook_messages')
-    .select('id')
-    .where('status', '=', 'PENDING')
-    .where('handed_over_at', 'is not', null)
-    .where('next_attempt_at', '<', inMs(-overdueMs))
-    .orderBy('next_attempt_at')
-    .limit(limit)
-    .forUpdate()
-    .skipLocked();
-  const taken = await db
-    .updateTable('webhook_messages')
-    .set({ handed_over_at: null })
-    .where('id', 'in', overdue)
-    .executeTakeFirst();
-  return Number(taken.numUpdatedRows);
+  const { numAffectedRows } = await sql`
+    update webhook_messages set handed_over_at = null
+     where id = any(array(
+             select id from webhook_messages
+              where status = 'PENDING' and handed_over_at is not null and next_attempt_at < ${inMs(-overdueMs)}
+              order by next_attempt_at limit ${limit} for update skip locked))`.execute(db);
+  return Number(numAffectedRows ?? 0n);
 }
 
 /** Deletes messages closed before then, with their attempts; returns how many. */

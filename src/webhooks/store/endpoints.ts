@@ -136,9 +136,9 @@ const CLOSE_AT_ONCE = 5_000;
 async function failPending(trx: WorldDb, endpointId: string): Promise<void> {
   await sql`
     update webhook_messages set status = 'FAILED', next_attempt_at = null, closed_at = now(), updated_at = now()
-     where status = 'PENDING' and id in (
+     where id = any(array(
        select id from webhook_messages where endpoint_id = ${endpointId} and status = 'PENDING'
-        order by created_at desc limit ${CLOSE_AT_ONCE} for update skip locked)`.execute(trx);
+        order by created_at desc limit ${CLOSE_AT_ONCE} for update skip locked))`.execute(trx);
 }
 
 const COLUMNS = [

@@ -1,7 +1,8 @@
 /**
- * The events of an account in an order that a reader may rely on: that of transaction ids, and only below
- * every transaction that still runs, so that nothing can appear before them any more. A sequence is no such
- * order: a transaction may commit after readers have passed its number.
+ * The events of an account in an order that a reader may rely on: that of transaction ids, but never before
+ * what was committed when they were written. Only events below every running transaction are read, so that
+ * nothing can appear before them any more. A sequence is no such order: a transaction may commit after
+ * readers have passed its number.
  */
 import { sql } from 'kysely';
 import type { WebhookEvent } from '../events.ts';

@@ -126,23 +126,22 @@ export async function reopenFailed(
   endpointId: string,
   { from, to, now }: { readonly from: Date; readonly to: Date; readonly now: Date },
 ): Promise<number> {
+  const failed = db
+    .selectFrom('webhook_messages')
+    .select('id')
+    .where((of) => of.and({ account_id: accountId, endpoint_id: endpointId, status: 'FAILED' }))
+    .where('created_at', '>=', from)
+    .where('created_at', '<', to)
+    .where('event_key', 'not like', `${SAMPLE_KEY_PREFIX}%`)
+    .orderBy('created_at')
+    .limit(REOPEN_AT_ONCE)
+    .forNoKeyUpdate();
   let count = 0;
   for (;;) {
     const { numUpdatedRows } = await db
       .updateTable('webhook_messages')
       .set(reopened(now))
-      .where('status', '=', 'FAILED')
-      .where('id', 'in', (eb) =>
-        eb
-          .selectFrom('webhook_messages')
-          .select('id')
-          .where((of) => of.and({ account_id: accountId, endpoint_id: endpointId, status: 'FAILED' }))
-          .where('created_at', '>=', from)
-          .where('created_at', '<', to)
-          .where('event_key', 'not like', `${SAMPLE_KEY_PREFIX}%`)
-          .orderBy('created_at')
-          .limit(REOPEN_AT_ONCE),
-      )
+      .where('id', '=', sql<string>`any(array(${failed}))`)
       .executeTakeFirst();
     count += Number(numUpdatedRows);
     if (numUpdatedRows < REOPEN_AT_ONCE) return count;

@@ -24,7 +24,7 @@ export async function leaseNotice(db: WorldDb, leaseMs: number): Promise<LeasedN
   const { rows } = await sql<LeasedNotice>`
     with leased as (
       update notices set attempts = attempts + 1, next_attempt_at = now() + ${leaseMs}::float8 * interval '1 ms'
-       where id in (
+       where id = (
          select id from notices where sent_at is null and next_attempt_at <= now()
           order by next_attempt_at limit 1 for update skip locked)
       returning id, account_id as "accountId", kind, facts, attempts

@@ -78,7 +78,8 @@ function effectOf(action: SandboxAction, totalVolumeBytes: number): Partial<Prof
   switch (action.name) {
     case 'install': {
       if (action.stage === 'CONNECTED') return inUse;
-      return { status: 'CREATED', smdpStatus: action.stage, orderUsageBytes: 0, activateTime: null };
+      // Its status stays: one in use cannot go back.
+      return { smdpStatus: action.stage, orderUsageBytes: 0, activateTime: null };
     }
     case 'use':
       return { ...inUse, orderUsageBytes: Math.min(action.bytes, totalVolumeBytes) };
@@ -141,7 +142,7 @@ export function createTestSupplier(vendors: TestVendors): EsimSupplier {
             }
           : { outcome: 'unknown', detail: 'no answer' },
       ),
-    cancel: (esimTranNo) => {
+    cancel: ({ esimTranNo }) => {
       const profile = profiles.get(esimTranNo);
       const isUnused = profile?.smdpStatus === 'RELEASED';
       if (isUnused) Object.assign(profile, { status: 'CANCELLED' });
@@ -151,7 +152,7 @@ export function createTestSupplier(vendors: TestVendors): EsimSupplier {
           : { outcome: 'refused', reason: 'NOT_ALLOWED_IN_STATE', detail: 'in use' },
       );
     },
-    revoke: (esimTranNo) => {
+    revoke: ({ esimTranNo }) => {
       Object.assign(profiles.get(esimTranNo) ?? {}, { status: 'CANCELLED' });
       return Promise.resolve({ outcome: 'done', value: null });
     },

@@ -79,8 +79,8 @@ export async function startOutage(
   const stack = await startStack({
     processes: 'own',
     ...on,
+    timings: { answerWithinMs: 4_000, checkMaxMs: 300 },
     env: {
-      SIMWAY_TEST_TIMINGS: JSON.stringify({ answerWithinMs: 4_000, checkMaxMs: 300 }),
       SIMWAY_LOG_LEVEL: 'warn',
     },
   });

@@ -60,7 +60,12 @@ export const failure = (errorCode: unknown) => ({
 });
 
 /** An order, and the vendor's success answer to it. */
-export const order = { transactionId: 'txn-1', packageCode: 'ES-1', costUsdE4: 8600n };
+export const order = {
+  transactionId: 'txn-1',
+  accountId: 'acc-1',
+  packageCode: 'ES-1',
+  costUsdE4: 8600n,
+};
 export const taken = {
   success: true,
   errorCode: '0',

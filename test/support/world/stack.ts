@@ -23,6 +23,7 @@ import { freePort } from '../../../src/dev/ports.ts';
 import { createLogger } from '../../../src/platform/telemetry/logger.ts';
 import { runApi } from '../../../src/app/processes/api.ts';
 import { runWorker } from '../../../src/app/processes/worker.ts';
+import type { PurchaseTimings } from '../../../src/purchases/purchase.ts';
 import { QUEUE_NAMES } from '../../../src/app/temporal/workers.ts';
 import type { PaystackSimulatorOptions } from '../../../packages/simulators/paystack/index.ts';
 import type { EsimAccessSimulatorOptions } from '../../../packages/simulators/esim-access/index.ts';
@@ -39,7 +40,9 @@ export interface StackOptions {
   readonly processes?: 'in-test' | 'own';
   /** Where 'own' processes log to, `api.log` and `worker.log`; nowhere without. */
   readonly logFolder?: string;
-  /** More variables of the environment, such as SIMWAY_TEST_TIMINGS. */
+  /** SIMWAY_TEST_TIMINGS. An answer is waited for patiently where this says nothing of it. */
+  readonly timings?: Partial<PurchaseTimings>;
+  /** More variables of the environment. */
   readonly env?: Readonly<Record<string, string>>;
   readonly supplier?: Partial<EsimAccessSimulatorOptions>;
   readonly gateway?: Partial<PaystackSimulatorOptions>;
@@ -94,6 +97,12 @@ export interface SupplierOrder {
 export type Stack = Awaited<ReturnType<typeof bringUp>>;
 
 const READY_DEADLINE_MS = 60_000;
+/**
+ * How long an answer and a statement are waited for, in place of 8 s and 2 s. A busy machine takes several
+ * times as long as a quiet one, and a session at a gate waits until its process is killed. What a short time
+ * does is tested by those who set it.
+ */
+const PATIENCE_MS = 30_000;
 
 export async function startStack(options: StackOptions = {}): Promise<Stack> {
   const closers: (() => Promise<unknown>)[] = [];
@@ -150,6 +159,8 @@ async function bringUp(options: StackOptions, closers: (() => Promise<unknown>)[
     SIMWAY_DATABASE_CONNECTIONS: '10',
     // What tests send at once has to meet.
     SIMWAY_PURCHASES_AT_ONCE: '1000',
+    SIMWAY_TEST_TIMINGS: JSON.stringify({ answerWithinMs: PATIENCE_MS, ...options.timings }),
+    SIMWAY_DATABASE_STATEMENT_TIMEOUT_MS: String(PATIENCE_MS),
     ...options.env,
   };
   // A proxy that is trusted says who asks.

@@ -1,20 +1,24 @@
 /**
- * The Temporal that docker-compose.yml deploys, on a Postgres: its environment there, but for addresses,
- * shards and the tuning of the development server. Two databases of its own, dropped afterwards. Shards are
- * few: 512 are for clusters, and one process would spend itself on looking after them.
+ * The Temporal that docker-compose.yml deploys, on a Postgres, with its environment and its settings there.
+ * Ours are the addresses, the number of shards, and the development server's settings where the deployed file
+ * has none. Two databases of its own, dropped afterwards. Shards are few: 512 are for clusters, and one
+ * process would spend itself on looking after them.
  */
 import { randomBytes } from 'node:crypto';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Connection } from '@temporalio/client';
+import { parse } from 'yaml';
 import { startChild } from '../../../src/dev/child.ts';
 import { freePort } from '../../../src/dev/ports.ts';
 import { runCommand } from '../../../src/dev/programs.ts';
 import { dynamicConfig } from '../../../src/dev/temporal.ts';
 import { asOwner, dropDatabase } from './as-owner.ts';
+import { CHECKOUT } from './checkout.ts';
 import { readCompose } from './compose.ts';
 import { findTemporalServer } from './temporal-server-program.ts';
 
+const DEPLOYED_CONFIG = join(CHECKOUT, 'ops', 'temporal', 'dynamic-config.yaml');
 const HISTORY_SHARDS = 4;
 const HOST = '127.0.0.1';
 const SERVICES = ['FRONTEND', 'MATCHING', 'HISTORY', 'WORKER'] as const;
@@ -38,8 +42,9 @@ export async function startTemporalOnPostgres(
   for (const [kind, database] of Object.entries(databases))
     await makeSchema(programs.sqlTool, ownerUrl, kind, database);
   const dynamicFile = join(dataDir, 'dynamic.yaml');
-  const lines = dynamicConfig(freshHistoryAfterEvents).map(([key, value]) => `${key}: [{ value: ${value} }]`);
-  await writeFile(dynamicFile, lines.join('\n'));
+  const ours = dynamicConfig(freshHistoryAfterEvents).map(([key, value]) => [key, [{ value }]]);
+  const deployed = parse(await readFile(DEPLOYED_CONFIG, 'utf8')) as object;
+  await writeFile(dynamicFile, JSON.stringify({ ...Object.fromEntries(ours), ...deployed }));
   const ports = await choosePorts();
   const child = await startChild({
     name: 'Temporal on Postgres',
