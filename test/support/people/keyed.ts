@@ -28,6 +28,16 @@ export interface Keyed {
   readonly expectOnce: () => Promise<void>;
 }
 
+/**
+ * What every answer repeats: its bytes. A refusal that is not kept is judged anew each time. It has an id
+ * where a FAILED purchase was written for a caller who may have missed it, and else none.
+ */
+export function saidBy({ isKept }: Keyed, answer: Answer): unknown {
+  if (isKept(answer)) return [answer.status, answer.text];
+  const { error, ...rest } = answer.body;
+  return [answer.status, { ...rest, error: { ...error, transactionId: undefined } }];
+}
+
 export const KINDS = {
   bought: (stack: Stack) => purchase(stack, 'SIM-OK', { status: 201, ends: 'SUCCESS' }),
   'bought, its answer from the supplier lost': (stack: Stack) =>
