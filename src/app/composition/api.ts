@@ -87,8 +87,8 @@ export function composeApi(context: ProcessContext) {
       await redis.check(),
     ],
     /** Reads the catalogues and starts polling. Throws when Postgres cannot be read. */
-    start: async () => {
-      await Promise.all(worlds.map((world) => world.start()));
+    start: async (beginDueEveryMs = START_CHECK_MS) => {
+      await Promise.all(worlds.map((world) => world.start(beginDueEveryMs)));
       authenticator.start();
       requestLog.start();
       users.start();
@@ -161,10 +161,10 @@ function composeApiWorld(
       alerting: { supplier: ports.supplier.forChecks, urlGuard, secretBox },
     },
     /** Reads the catalogue and starts polling; batches that are due are started from now on. */
-    start: async () => {
+    start: async (beginDueEveryMs: number) => {
       await catalogue.start();
       const begin = () => beginDue(deps, useCases);
-      starts = startPoller(begin, START_CHECK_MS, notRefreshed(events, `${environment} scheduled batches`));
+      starts = startPoller(begin, beginDueEveryMs, notRefreshed(events, `${environment} scheduled batches`));
     },
     checks: () => [
       ...checks(),

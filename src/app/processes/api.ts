@@ -15,8 +15,13 @@ interface RunningApi extends Lifecycle {
   readonly adminUrl: string;
 }
 
+interface ApiOptions {
+  /** How often batches and automatic top-ups that are due are looked for. */
+  readonly beginDueEveryMs?: number;
+}
+
 /** Rejects when Postgres is not reachable or a port is taken. */
-export async function runApi(context: ProcessContext): Promise<RunningApi> {
+export async function runApi(context: ProcessContext, options: ApiOptions = {}): Promise<RunningApi> {
   const { config, logger } = context;
   const lifecycle = createLifecycle(logger, config.http.stopDeadlineMs);
   const observed = await observe(context, lifecycle);
@@ -24,7 +29,7 @@ export async function runApi(context: ProcessContext): Promise<RunningApi> {
   const composition = composeApi(observed);
   lifecycle.onStop('pools', () => composition.close());
   try {
-    await composition.start();
+    await composition.start(options.beginDueEveryMs);
     const { checks } = composition;
     const codec = composeCodecEndpoint(context);
     const adminUrl = await openAdmin(observed, lifecycle, { port: config.admin.apiPort, checks, codec });

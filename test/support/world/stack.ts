@@ -266,7 +266,7 @@ function inThisProcess(context: ProcessContext, closers: (() => Promise<unknown>
     children: { api: null, worker: null },
     workerAdminUrl: () => workerAdminUrl,
     startApi: async () => {
-      const api = await runApi({ ...context, processName: 'api' });
+      const api = await runApi({ ...context, processName: 'api' }, { beginDueEveryMs: 1_000 });
       closers.push(() => api.stop());
     },
     startWorker: async () => {
