@@ -13,7 +13,6 @@ import { parseArgs } from 'node:util';
 import { sql } from 'kysely';
 import { Agent, request } from 'undici';
 import { readDevSettings } from '../src/app/config/config.ts';
-import { asOwner } from '../test/support/world/as-owner.ts';
 import { memoryByProgram, readCpuTimes } from './support/cpu.ts';
 import { quantile } from './support/rounds.ts';
 import { startServers, temporalKindOf } from './support/servers.ts';
@@ -186,15 +185,14 @@ async function tellState(service: Service, about: object): Promise<void> {
   const { rows } = await sql<{ name: string; size: string }>`
     select datname as name, pg_database_size(oid) as size from pg_database`.execute(service.owner);
   const mb = (bytes: number): number => Math.round(bytes / 1e6);
-  const open = await asOwner(service.ownerUrl, async (client) => {
-    const found = await client.query<{ count: string }>(
-      `select count(*) from test.purchases where status = 'PENDING'`,
-    );
-    return Number(found.rows[0]?.count);
-  });
+  const { open } = await service.owner
+    .selectFrom('purchases')
+    .select((of) => of.fn.countAll<bigint>().as('open'))
+    .where('status', '=', 'PENDING')
+    .executeTakeFirstOrThrow();
   tell({
     ...about,
-    open,
+    open: Number(open),
     memoryMb: Object.fromEntries([...(await memoryByProgram())].map(([name, bytes]) => [name, mb(bytes)])),
     databaseMb: Object.fromEntries(rows.map(({ name, size }) => [name, mb(Number(size))])),
     coresAtRest: Object.fromEntries(

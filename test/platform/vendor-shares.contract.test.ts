@@ -103,13 +103,13 @@ describe.each([
     const pile = flood(effectsOf('acc-flood'), 100, 2_500);
     await pile.hasBegun;
     // Each order of the flood asks for its profile too.
-    const profiles = flood(questionsOf('acc-flood'), 100, 2_500);
-    await profiles.hasBegun;
+    const questions = flood(questionsOf('acc-flood'), 100, 2_500);
+    await questions.hasBegun;
     const [ordered = Infinity] = await slots(effectsOf('acc-other'), 1, 5_000);
     const [read = Infinity] = await slots(questionsOf('acc-other'), 1, 5_000);
     expect(ordered + read).toBeLessThan(WINDOW_MS);
     // Two at once, and then five in two seconds.
-    for (const { slots: times } of [pile, profiles]) expect((await times).length).toBeLessThanOrEqual(2 + 6);
+    for (const { slots: times } of [pile, questions]) expect((await times).length).toBeLessThanOrEqual(2 + 6);
   });
 
   it("are ordered by at most one purchase a second of one account's batches, and those of another begin beside them", async () => {

@@ -153,8 +153,8 @@ export function composeRedisServices(
       const background = inBackground(inReads('background', BACKGROUND_PART));
       // Counted by itself: an alert is raised when the whole is used up, not when one account's part is.
       const whole = counted(orders);
-      const effectsOf = partOfAccounts(whole, `${name}-orders`, paced, ONE_ACCOUNTS_PART);
-      const questionsOf = partOfAccounts(whole, `${name}-profiles`, paced, ONE_ACCOUNTS_PART);
+      const effectsOf = partOfAccounts(whole, `${name}-effects`, paced, ONE_ACCOUNTS_PART);
+      const questionsOf = partOfAccounts(whole, `${name}-questions`, paced, ONE_ACCOUNTS_PART);
       return { orders, effectsOf, questionsOf, reads, background, checks: inReads('checks', CHECKS_PART) };
     },
     /** What an account's batches may begin; a purchase of theirs takes its requests from those of orders. */
